@@ -36,7 +36,7 @@ const wider = 1.4
 const twice = 0.3
 
 /** Follows the operators of a page that place text (ISO 32000-2, 9.4.4), as pdf.js hands them out. */
-export class Places {
+export class PlacedText {
   readonly #stretches: Stretch[] = []
   #matrix: ArrayLike<number> = [1, 0, 0, 1, 0, 0]
   /** Where the line began, and where the next letter stands, in the space of the matrix. */

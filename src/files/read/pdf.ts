@@ -6,7 +6,7 @@ import { getDocument, OPS, type PDFDocumentProxy, type PDFPageProxy } from 'unpd
 import { bounds, type HiddenKind, type Texts, Unread } from '../file.js'
 import { readObjects } from './pdf-objects.js'
 import { type Matrix, type Painted, PdfPictures, times } from './pdf-pictures.js'
-import { type Advance, Places } from './pdf-places.js'
+import { type Advance, PlacedText } from './pdf-places.js'
 import type { PictureReader } from './picture/index.js'
 
 /** @throws Unread */
@@ -161,7 +161,7 @@ class Drawn {
   readonly #page: PDFPageProxy
   readonly #stack: State[] = []
   readonly pictures: Painted[] = []
-  readonly places = new Places()
+  readonly places = new PlacedText()
   readonly #takesPictures: boolean
   #state: State = { isWhite: false, mode: 0, size: 1, scale: 1, matrix: [1, 0, 0, 1, 0, 0] }
   #textScale = 1

@@ -1,7 +1,7 @@
 /** Judges long texts in worker threads, so that they never block the event loop. Started on the first long text. */
 import { LRUCache } from 'lru-cache'
 import type { Piscina } from 'piscina'
-import { FairQueue } from '../../base/fair-queue.js'
+import { Places } from '../../base/places.js'
 import { threadFile } from '../../base/thread.js'
 import type { Constitution } from '../constitution/parse.js'
 import { type PackedInput, type PackedVerdict, pack, placed, type Told } from './packed.js'
@@ -56,7 +56,13 @@ const startMs = 30_000
 
 export function createPool({ deadlineMs, longestWaitMs = 5 * deadlineMs, maxThreads }: PoolOptions): JudgePool {
   let starting: Promise<Piscina> | undefined
-  const places = new Places(maxThreads, mostWaiting, longestWaitMs)
+  const places = new Places({
+    most: maxThreads,
+    waitMs: longestWaitMs,
+    isFull: ({ length }) => length >= mostWaiting,
+    refusal: (why) =>
+      new TimeoutError(why === 'full' ? 'too many texts wait for a thread' : 'no thread was free in time')
+  })
 
   async function start(): Promise<Piscina> {
     const { Piscina } = await import('piscina')
@@ -121,13 +127,13 @@ export function createPool({ deadlineMs, longestWaitMs = 5 * deadlineMs, maxThre
 
   return {
     async judge(call) {
-      await places.take(call.whose ?? '')
+      const letGo = await places.take(call.whose ?? '')
       try {
         const verdict = await judgeInThread(call)
         if (verdict.told !== undefined) call.hear?.(verdict.told)
         return placed(verdict, call.input.parts)
       } finally {
-        places.leave()
+        letGo()
       }
     },
     async close() {
@@ -140,48 +146,6 @@ export function createPool({ deadlineMs, longestWaitMs = 5 * deadlineMs, maxThre
 /** Counts as a time-out, like an aborted judging: overload, not a defect. */
 class TimeoutError extends Error {
   override readonly name = 'TimeoutError'
-}
-
-/** Limits the texts in threads; the others wait, callers in turns. */
-class Places {
-  /** How many are in use. */
-  taken = 0
-  readonly #places: number
-  readonly #most: number
-  readonly #longestMs: number
-  readonly #waiting = new FairQueue<() => void>()
-
-  constructor(places: number, mostWaiting: number, longestMs: number) {
-    this.#places = places
-    this.#most = mostWaiting
-    this.#longestMs = longestMs
-  }
-
-  /** @throws where too many wait already, or after too long a wait */
-  async take(whose: string): Promise<void> {
-    if (this.taken < this.#places) {
-      this.taken++
-      return
-    }
-    if (this.#waiting.length >= this.#most) throw new TimeoutError('too many texts wait for a thread')
-    await new Promise<void>((resolve, reject) => {
-      const next = () => {
-        clearTimeout(timer)
-        resolve()
-      }
-      const timer = setTimeout(() => {
-        this.#waiting.remove(whose, next)
-        reject(new TimeoutError('no thread was free in time'))
-      }, this.#longestMs)
-      this.#waiting.push(whose, next)
-    })
-  }
-
-  leave(): void {
-    const next = this.#waiting.shift()
-    if (next === undefined) this.taken--
-    else next()
-  }
 }
 
 /** Aborting a task ends its thread. */

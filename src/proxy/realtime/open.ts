@@ -5,6 +5,7 @@
 import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http'
 import type { WebSocket, WebSocketServer } from 'ws'
 import { Fault, invalid } from '../../base/errors.js'
+import type { LetGo } from '../../base/places.js'
 import { crossSiteFault } from '../../edge/same-site.js'
 import type { Upgrade } from '../../edge/upgrade.js'
 import { statusClass } from '../../observe/metrics.js'
@@ -13,7 +14,7 @@ import { type Propagate, upstreamHeaders } from '../headers.js'
 import type { ChatProxy } from '../proxy.js'
 import { tellAnswered } from '../upstream/answered.js'
 import { candidates, type Sender, transportFault } from '../upstream/send.js'
-import { ConnectFailed, type LetGo, type Upstream } from '../upstream/upstreams.js'
+import { ConnectFailed, type Upstream } from '../upstream/upstreams.js'
 import { Peer } from './peer.js'
 
 /** How long each side has for its half of the closing handshake, ms. */

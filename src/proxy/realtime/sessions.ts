@@ -2,8 +2,9 @@
  * The open sessions of one configuration. It joins the halves of each session, and ends all of them before the
  * configuration closes.
  */
+
 import { statusClass } from '../../observe/metrics.js'
-import { Places } from '../upstream/upstreams.js'
+import { placesOf } from '../upstream/upstreams.js'
 import { UpstreamHalf } from './answers.js'
 import { ClientHalf } from './requests.js'
 import { Session, type SessionDeps, type SessionFacts, type Sides } from './session.js'
@@ -17,7 +18,7 @@ export class Sessions {
   readonly #open = new Set<Session>()
   #whenEmpty: (() => void) | undefined
   /** Long events of all clients are judged one at a time: see `requests.ts`. */
-  readonly #turns = new Places(1, longestWait)
+  readonly #turns = placesOf(1, longestWait)
   isStopping = false
 
   constructor(deps: SessionDeps) {

@@ -4,7 +4,7 @@
  * failure leaves the sound unread.
  */
 import { Fault } from '../../base/errors.js'
-import { FairQueue } from '../../base/fair-queue.js'
+import { Places } from '../../base/places.js'
 import { openRemote } from '../../base/remote.js'
 import type { TranscriptionSettings } from '../../base/settings.js'
 import { writeForm } from '../../dialects/form.js'
@@ -51,7 +51,11 @@ const retryAfter = { 'retry-after': '2' }
 export function openTranscriber(settings: TranscriptionSettings, report: FileReport): Transcriber {
   const { model, timeoutMs, soundBytes } = settings
   const remote = openRemote(settings, mostAnswer)
-  const turns = new Turns(settings)
+  const places = new Places({
+    most: settings.maxConcurrent,
+    isFull: (waiting, whose) => waiting.isFullFor(whose, settings.queue),
+    refusal: () => new Fault('overloaded', { headers: retryAfter })
+  })
 
   async function ask(form: { type: string; bytes: Buffer }): Promise<Reading> {
     const signal = AbortSignal.timeout(timeoutMs)
@@ -77,7 +81,7 @@ export function openTranscriber(settings: TranscriptionSettings, report: FileRep
     // Backends that trust the name and backends that trust the bytes would hear different things.
     if (!beginsAsSound(bytes, container)) return unread('type_mismatch')
     const file = { filename: `sound.${ending}`, mime_type: head.type, data: bytes.toString('base64') }
-    const letGo = await turns.take(whose)
+    const letGo = await places.take(whose)
     try {
       return isGone() ? unread('reader_failed') : await ask(writeForm({ file, model, response_format: 'json' }))
     } finally {
@@ -93,34 +97,4 @@ export function openTranscriber(settings: TranscriptionSettings, report: FileRep
 
 function unread(reason: UnreadReason): Reading {
   return { whole: false, reason }
-}
-
-/** Limits the transcriptions at once; the others wait, keys in turn. */
-class Turns {
-  readonly #waiting = new FairQueue<() => void>()
-  readonly #queue: number
-  #free: number
-
-  constructor({ maxConcurrent, queue }: TranscriptionSettings) {
-    this.#free = maxConcurrent
-    this.#queue = queue
-  }
-
-  /**
-   * @returns a function that returns the turn
-   * @throws Fault `overloaded` where too many wait
-   */
-  async take(whose: string): Promise<() => void> {
-    if (this.#free > 0) {
-      this.#free--
-    } else {
-      if (this.#waiting.isFullFor(whose, this.#queue)) throw new Fault('overloaded', { headers: retryAfter })
-      await new Promise<void>((resolve) => this.#waiting.push(whose, resolve))
-    }
-    return () => {
-      const next = this.#waiting.shift()
-      if (next === undefined) this.#free++
-      else next()
-    }
-  }
 }

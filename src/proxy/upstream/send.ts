@@ -3,12 +3,13 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { Readable } from 'node:stream'
 import { type Dispatcher, errors } from 'undici'
 import { Fault } from '../../base/errors.js'
+import type { LetGo } from '../../base/places.js'
 import type { Dialect } from '../../dialects/dialect.js'
 import { fillPath } from '../../dialects/path.js'
 import type { Cancel, Cancellable, Exchange, Forward } from '../exchange.js'
 import { acceptFor, type Propagate, streamedType, upstreamHeaders } from '../headers.js'
 import type { Sign, Signed, Unsigned } from './aws.js'
-import { ConnectFailed, type LetGo, type Upstream, type Upstreams } from './upstreams.js'
+import { ConnectFailed, type Upstream, type Upstreams } from './upstreams.js'
 
 /** Unread bytes of a stream at which receiving pauses. */
 const mostUnread = 1024

@@ -5,9 +5,9 @@
 import type { LookupFunction, Socket } from 'node:net'
 import { buildConnector, Pool } from 'undici'
 import { Fault } from '../../base/errors.js'
+import { Places } from '../../base/places.js'
 import type { UpstreamSettings } from '../../base/settings.js'
 import type { Dialect } from '../../dialects/dialect.js'
-import type { Cancel } from '../exchange.js'
 import { credential } from '../headers.js'
 import { guardedLookup } from './addresses.js'
 import { openSigner, type Sign } from './aws.js'
@@ -61,7 +61,7 @@ export function openUpstream(settings: UpstreamSettings): Upstream {
     name: settings.name,
     origin: url.origin,
     pool: openPool(url.origin, settings),
-    places: new Places(settings.maxConnections, settings.queueTimeoutMs),
+    places: placesOf(settings.maxConnections, settings.queueTimeoutMs),
     connectTimeoutMs: settings.connectTimeoutMs,
     tls: tlsOf(settings),
     firstByteTimeoutMs: settings.firstByteTimeoutMs,
@@ -136,95 +136,8 @@ export async function closeUpstreams(upstreams: Upstreams): Promise<void> {
   await Promise.all([...upstreams.values()].map(({ pool }) => pool.close()))
 }
 
-/** Returns a place; further calls do nothing. */
-export type LetGo = () => void
-
-interface Waiter {
-  begin(letGo: LetGo): void
-}
-
-/**
- * A limited number of places, such as connections to one upstream or turns for long events. Where all are taken, keys
- * take turns, so that a key with many waiting requests gets no more places than another. Every wait ends.
- */
-export class Places {
-  readonly #waitMs: number
-  #free: number
-  /** By lineage in the order of turns; within one in the order of arrival. */
-  readonly #waiting = new Map<string, Set<Waiter>>()
-
-  /**
-   * @param most taken at once
-   * @param waitMs how long to wait for one
-   */
-  constructor(most: number, waitMs: number) {
-    this.#free = most
-    this.#waitMs = waitMs
-  }
-
-  /**
-   * Returns at once where a place is free. Rejects with the reason of the cancel.
-   * @throws Fault `overloaded` where none becomes free in time
-   */
-  take(lineage: string, cancel: Cancel): LetGo | Promise<LetGo> {
-    if (cancel.reason !== undefined) return Promise.reject(cancel.reason)
-    if (this.#free > 0) {
-      this.#free--
-      return this.#place()
-    }
-    return new Promise((resolve, reject) => {
-      const leave = () => {
-        clearTimeout(timer)
-        forget()
-        this.#leave(lineage, waiter)
-      }
-      const waiter: Waiter = {
-        begin(letGo) {
-          leave()
-          resolve(letGo)
-        }
-      }
-      const forget = cancel.onCancel((reason) => {
-        leave()
-        reject(reason)
-      })
-      const timer = setTimeout(() => {
-        leave()
-        const internal = 'no place became free in time'
-        reject(new Fault('overloaded', { headers: { 'retry-after': '2' }, internal }))
-      }, this.#waitMs)
-      const own = this.#waiting.get(lineage)
-      if (own === undefined) this.#waiting.set(lineage, new Set([waiter]))
-      else own.add(waiter)
-    })
-  }
-
-  #place(): LetGo {
-    let isHeld = true
-    return () => {
-      if (!isHeld) return
-      isHeld = false
-      this.#pass()
-    }
-  }
-
-  /** Passes a place to the key whose turn it is, and moves that key to the end. */
-  #pass(): void {
-    const [turn] = this.#waiting
-    if (turn === undefined) {
-      this.#free++
-      return
-    }
-    const [lineage, own] = turn
-    const [first] = own
-    this.#waiting.delete(lineage)
-    this.#waiting.set(lineage, own)
-    first!.begin(this.#place())
-  }
-
-  #leave(lineage: string, waiter: Waiter): void {
-    const own = this.#waiting.get(lineage)
-    own?.delete(waiter)
-    if (own?.size === 0) this.#waiting.delete(lineage)
-  }
+/** @param waitMs how long a request waits for one before it is refused as `overloaded` */
+export function placesOf(most: number, waitMs: number): Places {
+  const refused = { headers: { 'retry-after': '2' }, internal: 'no place became free in time' }
+  return new Places({ most, waitMs, refusal: () => new Fault('overloaded', refused) })
 }
