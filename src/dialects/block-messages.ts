@@ -1,6 +1,5 @@
 /** Reads messages whose content is blocks, for Anthropic's Messages and Bedrock's Converse. */
 import type { Json, JsonObject, Role } from '../base/chat.js'
-import { invalid } from '../base/errors.js'
 import type { Turns } from './turns.js'
 import type { Collector } from './walk.js'
 
@@ -28,12 +27,7 @@ export function readMessages(
 ): void {
   for (const [i, message] of messages.entries()) {
     const field = `messages.${i}`
-    const name = message.role
-    if (name === undefined) throw invalid(`${field}.role`, 'missing', 'A message must have a role.')
-    if (typeof name !== 'string') throw invalid(`${field}.role`, 'wrong_type', 'role must be a string.')
-    // A role that this API does not know is judged as the caller's own words, and as a text itself.
-    const role = Object.hasOwn(roleOf, name) ? roleOf[name]! : 'user'
-    out.word('parameter', name, `/messages/${i}/role`)
+    const role = out.messageRole(roleOf, message, i)
     const indexes = readContent(out, message.content, role, `/messages/${i}/content`, `${field}.content`)
     // A message of the user also carries what tools brought back: both are read in their order.
     turns.addMixed(role, indexes)

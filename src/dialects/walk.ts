@@ -16,6 +16,14 @@ const byteFields = new Set(
     ' '
   )
 )
+/** Roles by their names in an API. */
+export type Roles = Readonly<Record<string, Role>>
+
+/** A role that the API does not know is judged as the caller's own words (and as a text itself, by whoever reads it). */
+export function roleNamed(roles: Roles, name: string): Role {
+  return Object.hasOwn(roles, name) ? roles[name]! : 'user'
+}
+
 /** Fields that declare the type of the bytes. */
 const claims = ['media_type', 'mimeType', 'mime_type'] as const
 
@@ -78,6 +86,15 @@ export class Collector implements ChatContent {
   /** A field whose values are enumerated by the dialect: judged only where the value is not one of them. */
   word(role: Role, text: string, pointer: string): void {
     if (!this.#names.has(text)) this.text(role, text, pointer)
+  }
+
+  /** The role of message number `i`, whose name is a text as well. @throws Fault `validation_error` that names the field */
+  messageRole(roles: Roles, { role: name }: JsonObject, i: number): Role {
+    const field = `messages.${i}.role`
+    if (name === undefined) throw invalid(field, 'missing', 'A message must have a role.')
+    if (typeof name !== 'string') throw invalid(field, 'wrong_type', 'role must be a string.')
+    this.word('parameter', name, `/messages/${i}/role`)
+    return roleNamed(roles, name)
   }
 
   /**

@@ -61,12 +61,7 @@ function joinDocuments(
 function readMessage(out: Collector, turns: Turns, message: JsonObject, i: number): readonly number[] {
   const field = `messages.${i}`
   const pointer = `/messages/${i}`
-  const { role: name } = message
-  if (name === undefined) throw invalid(`${field}.role`, 'missing', 'A message must have a role.')
-  if (typeof name !== 'string') throw invalid(`${field}.role`, 'wrong_type', 'role must be a string.')
-  // A role that this API does not know is judged as the caller's own words, and as a text itself.
-  const role = Object.hasOwn(roleOf, name) ? roleOf[name]! : 'user'
-  out.word('parameter', name, `${pointer}/role`)
+  const role = out.messageRole(roleOf, message, i)
   const indexes = readContent(out, message.content, role, `${pointer}/content`, `${field}.content`)
   turns.addMixed(role, indexes)
   const before = out.parts.length

@@ -3,7 +3,7 @@ import type { Json, JsonObject, Media, Role } from '../../base/chat.js'
 import { invalid } from '../../base/errors.js'
 import { objectAt } from '../fields.js'
 import { isObject, pointerSegment } from '../rewrite.js'
-import { append, type Collector, lastSegment } from '../walk.js'
+import { append, type Collector, lastSegment, roleNamed } from '../walk.js'
 import { names, spellings } from './names.js'
 
 const roleOf: Readonly<Record<string, Role>> = { user: 'user', model: 'assistant', function: 'tool', system: 'system' }
@@ -33,8 +33,7 @@ export function readContent(
   }
   let role = otherwise
   if (typeof name === 'string' && name !== '') {
-    // A role that this API does not know is judged as the caller's own words, and as a text itself.
-    role = Object.hasOwn(roleOf, name) ? roleOf[name]! : 'user'
+    role = roleNamed(roleOf, name)
     out.word('parameter', name, `${pointer}/role`)
   }
   if (parts !== undefined && parts !== null && !Array.isArray(parts)) {

@@ -42,15 +42,11 @@ function readMessages(out: Collector, messages: readonly JsonObject[]): void {
   const turns = new Turns(out)
   for (const [i, message] of messages.entries()) {
     const field = `messages.${i}`
-    const { role: name, content, images } = message
-    if (name === undefined) throw invalid(`${field}.role`, 'missing', 'A message must have a role.')
-    if (typeof name !== 'string') throw invalid(`${field}.role`, 'wrong_type', 'role must be a string.')
+    const { content, images } = message
+    const role = out.messageRole(roleOf, message, i)
     if (content !== undefined && content !== null && typeof content !== 'string') {
       throw invalid(`${field}.content`, 'wrong_type', 'content must be a string.')
     }
-    // A role that this API does not know is judged as the caller's own words, and as a text itself.
-    const role = Object.hasOwn(roleOf, name) ? roleOf[name]! : 'user'
-    out.word('parameter', name, `/messages/${i}/role`)
     const indexes = [out.text(role, content ?? '', `/messages/${i}/content`)]
     turns.add(role, indexes)
     readImages(out, images, role, `/messages/${i}/images`, `${field}.images`)

@@ -4,7 +4,7 @@ import { invalid } from '../../base/errors.js'
 import { readDefinitions } from '../definitions.js'
 import { readContent } from '../openai/content.js'
 import { names } from '../openai/names.js'
-import { readOptions, roleNamed } from '../openai/request.js'
+import { openaiRoles, readOptions } from '../openai/request.js'
 import { readTokenFields } from '../openai/token-fields.js'
 import { isObject } from '../rewrite.js'
 import { Turns } from '../turns.js'
@@ -37,10 +37,7 @@ function readMessages(out: Collector, messages: readonly Json[]): void {
   for (let i = 0; i < messages.length; i++) {
     const message = messages[i]
     if (!isObject(message)) throw invalid(`messages.${i}`, 'wrong_type', 'A message must be an object.')
-    if (message.role === undefined) throw invalid(`messages.${i}.role`, 'missing', 'A message must have a role.')
-    if (typeof message.role !== 'string') throw invalid(`messages.${i}.role`, 'wrong_type', 'role must be a string.')
-    const role = roleNamed(message.role)
-    out.word('parameter', message.role, `/messages/${i}/role`)
+    const role = out.messageRole(openaiRoles, message, i)
     turns.add(role, readMessage(out, message, role, `/messages/${i}`, `messages.${i}`))
   }
   turns.end()

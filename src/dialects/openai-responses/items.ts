@@ -7,10 +7,10 @@
 import type { Json, JsonObject, Role } from '../../base/chat.js'
 import { invalid } from '../../base/errors.js'
 import { readContent, readPart } from '../openai/content.js'
-import { roleNamed } from '../openai/request.js'
+import { openaiRoles } from '../openai/request.js'
 import { isObject, pointerSegment } from '../rewrite.js'
 import { tokenTexts } from '../tokens.js'
-import { append, type Collector } from '../walk.js'
+import { append, type Collector, roleNamed } from '../walk.js'
 
 export type LeafKind = 'text' | 'arguments'
 
@@ -94,7 +94,7 @@ function readWord(out: Collector, value: Json, role: Role, pointer: string): voi
 
 /** The role of an item: its own, or else that of its type. */
 export function roleOf({ type, role }: JsonObject, fallback: Role): Role {
-  if (typeof role === 'string') return roleNamed(role)
+  if (typeof role === 'string') return roleNamed(openaiRoles, role)
   if (typeof type !== 'string') return fallback
   if (type.endsWith('_output')) return 'tool'
   if (type === 'mcp_list_tools') return 'definition'

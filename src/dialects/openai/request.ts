@@ -1,6 +1,7 @@
 /** Reads the options that all requests of OpenAI's operations share. */
-import type { JsonObject, Role } from '../../base/chat.js'
+import type { JsonObject } from '../../base/chat.js'
 import { booleanField, objectField, stringField } from '../fields.js'
+import type { Roles } from '../walk.js'
 
 export interface RequestOptions {
   stream: boolean
@@ -18,16 +19,11 @@ export function readOptions(body: JsonObject): RequestOptions {
   }
 }
 
-const roleOf: Readonly<Record<string, Role>> = {
+export const openaiRoles: Roles = {
   system: 'system',
   developer: 'system',
   user: 'user',
   assistant: 'assistant',
   tool: 'tool',
   function: 'tool'
-}
-
-/** A role that these APIs do not know is judged as the caller's own words (and as a text itself, by whoever reads it). */
-export function roleNamed(name: string): Role {
-  return Object.hasOwn(roleOf, name) ? roleOf[name]! : 'user'
 }
