@@ -15,7 +15,7 @@ export function RowsLink({ filter, children }: { filter: Filter; children: React
       inherit
       underline="hover"
       c="inherit"
-      title="The rows of the audit behind it"
+      title="Show the audit rows of this figure"
     >
       {children}
     </Anchor>
@@ -28,7 +28,7 @@ interface FigureLinksProps {
   figures: readonly { name: string; count: number; filter: Filter }[]
 }
 
-/** What a chart shows, in words: by keyboard too. */
+/** The figures of a chart as text links, which the keyboard reaches too. */
 export function FigureLinks({ label, figures }: FigureLinksProps) {
   return (
     <Group component="ul" aria-label={label} gap="md" mt="xs" mb={0} p={0} style={{ listStyle: 'none' }}>

@@ -136,13 +136,11 @@ export function Filters({ search, ...part }: Part & { search: Search }) {
     ),
     route: <Typed key="route" name="route" label="Route" placeholder="/v1/chat/completions" {...part} />,
     upstream: <Typed key="upstream" name="upstream" label="Upstream" placeholder="its name" {...part} />,
-    model: <Typed key="model" name="model" label="Model" placeholder="as clients name it" {...part} />,
+    model: <Typed key="model" name="model" label="Model" placeholder="as named by clients" {...part} />,
     status: <Known key="status" name="status" label="HTTP status" among={statuses} {...part} />,
     code: <Known key="code" name="code" label="Error" among={codes} {...part} />,
     by: <Typed key="by" name="by" label="Key or person" placeholder="key_… or usr_…" {...part} />,
-    subject: (
-      <Typed key="subject" name="subject" label="Subject" placeholder="the id of what it was done to" {...part} />
-    ),
+    subject: <Typed key="subject" name="subject" label="Subject" placeholder="id of the affected object" {...part} />,
     kind: <Typed key="kind" name="kind" label="Kind" placeholder="any" among={kinds} {...part} />,
     from: <From key="from" usual={usual} {...part} />
   }

@@ -1,4 +1,4 @@
-/** Search over everything: pages, keys, reviews, constitutions, people, and the id of whatever the audit tells of. */
+/** Search over pages, keys, reviews, constitutions and people, and for any id in the audit. */
 import { Group, Kbd, Modal, ScrollArea, Text, TextInput, UnstyledButton } from '@mantine/core'
 import { useHotkeys } from '@mantine/hooks'
 import { IconGavel, IconHistory, IconKey, IconScale, IconSearch, IconUser } from '@tabler/icons-react'
@@ -19,7 +19,7 @@ interface Target {
   Icon: typeof IconKey
 }
 
-/** Of each kind, so that one kind does not push the others off the list. */
+/** Results of each kind, so that one kind does not push the others off the list. */
 const maxOfKind = 6
 
 /** Opens by Ctrl-K, or the button of the head. */
@@ -117,7 +117,7 @@ function Search({ pages, close }: { pages: readonly PageEntry[]; close(): void }
         </div>
         {targets.length === 0 && (
           <Text size="sm" c="dimmed" p="md">
-            {isWaiting ? 'Looking …' : 'Nothing is called so. A whole id is looked for in the audit.'}
+            {isWaiting ? 'Looking …' : 'No match. Type a full id to search the audit.'}
           </Text>
         )}
       </ScrollArea.Autosize>

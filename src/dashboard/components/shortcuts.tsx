@@ -7,7 +7,7 @@ const keys: [string, string][] = [
   ['k', 'previous review'],
   ['p', 'permit: then a note, then Enter'],
   ['f', 'forbid: then a note, then Enter'],
-  ['x', 'choose for a decision on many'],
+  ['x', 'select for a bulk decision'],
   ['Esc', 'leave the note']
 ]
 

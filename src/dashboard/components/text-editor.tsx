@@ -11,9 +11,9 @@ export type Written = Pick<Sentence, 'occasion' | 'category' | 'text'>
 interface TextEditorProps {
   language: string
   sentence: Written
-  /** Whether it is still to be chosen when it is read. */
+  /** Whether the occasion and the category are still to be chosen. */
   isNew: boolean
-  /** What is told at another choice now: where nothing was written yet, one begins from it. */
+  /** The text used now for another choice: a new sentence starts from it. */
   told(occasion: string, category: string): string | undefined
   /** What the button that keeps it says. */
   keeps: string
@@ -21,7 +21,7 @@ interface TextEditorProps {
   isKeeping?: boolean
   /** Why it was not kept. */
   refusal?: string | undefined
-  /** Takes the sentence away, so that another counts in its place. */
+  /** Removes the sentence, so that another counts in its place. */
   remove?: { label: string; run(): void } | undefined
   close(): void
 }
@@ -77,7 +77,7 @@ export function TextEditor({ language, sentence, isNew, told, ...act }: TextEdit
           ref={field}
           data-autofocus
           label="Sentence"
-          description="A line of which a place such as {help} stays empty is left out."
+          description="A line is left out where one of its places, such as {help}, is empty."
           value={text}
           error={wrong ?? refusal}
           onChange={(event) => setText(event.currentTarget.value)}

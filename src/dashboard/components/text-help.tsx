@@ -11,7 +11,7 @@ interface HelpByRegionProps {
   help: Help
   /** Undefined: it is shown, and not changed. */
   put: ((next: Help) => void) | undefined
-  /** What the button that adds a region says. */
+  /** The label of the button that adds a region. */
   keeps: string
   isKeeping?: boolean
   /** Why it was not kept. */
@@ -23,7 +23,7 @@ export function HelpByRegion({ help, put, keeps, isKeeping = false, refusal }: H
   const [text, setText] = useState('')
   const [given, setGiven] = useState<string>()
   const code = region.trim().toLowerCase() === 'default' ? 'default' : region.trim().toUpperCase()
-  // What was put in is there: the fields are for the next one.
+  // The entry is in the list now: clear the fields for the next one.
   if (given !== undefined && help[given] === text.trim()) {
     setGiven(undefined)
     setRegion('')
@@ -90,7 +90,7 @@ export function HelpByRegion({ help, put, keeps, isKeeping = false, refusal }: H
             />
             <Textarea
               label="Help"
-              placeholder="Whom to call, when, at what price"
+              placeholder="Whom to call, when, and at what cost"
               required
               flex="1 1 240px"
               autosize

@@ -1,4 +1,4 @@
-/** When a sentence is read, and what it may leave a place for: as `docs/texts.md` has it. */
+/** When people read a sentence, and the places that it may have, as listed in `docs/texts.md`. */
 import type { Sentence } from '../types'
 
 export interface Occasion {
@@ -13,14 +13,14 @@ export const occasions: Readonly<Record<string, Occasion>> = {
   unclear: { title: 'Nothing can be asked', places: ['topic', 'help', 'missing'] },
   queue_full: { title: 'The queue is full', places: ['topic', 'help'] },
   answer_forbid: { title: 'The answer is withheld', places: ['topic', 'help'] },
-  answer_divert: { title: 'A person decides over the answer', places: ['topic', 'help', 'review'] },
-  any: { title: 'Whatever happened', places: ['topic', 'help'] }
+  answer_divert: { title: 'A person decides on the answer', places: ['topic', 'help', 'review'] },
+  any: { title: 'Any occasion', places: ['topic', 'help'] }
 }
 
 /** What stands in a place when a sentence is told. */
 export const places: Readonly<Record<string, string>> = {
   topic: 'the name of the category',
-  help: 'the help of the region',
+  help: 'the help for the region',
   review: 'the id of the review',
   options: 'the numbered choices',
   missing: 'the context that would settle it'

@@ -29,7 +29,7 @@ export function verdictOf({ kind, data }: AuditRow): Verdict | undefined {
   return kind === 'evaluation' && 'decision' in data ? (data as unknown as Verdict) : undefined
 }
 
-/** The risk never contradicts the decision, so that the one tells the band of the other. */
+/** Risk and decision never contradict each other, so that the decision tells the band. */
 const bands: Record<Decision, string> = {
   permit: 'below the middle band',
   depends: 'in the middle band',
@@ -105,7 +105,7 @@ export function VerdictFacts({ verdict, id }: { verdict: Verdict; id: string | n
           {verdict.sample !== undefined &&
             (mayRead ? (
               <Anchor size="xs" href={linkTo('samples', { sample: verdict.sample })}>
-                View sample, with its places marked
+                View sample, with its findings marked
               </Anchor>
             ) : (
               <Text size="xs" c="dimmed">

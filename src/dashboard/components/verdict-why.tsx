@@ -1,4 +1,4 @@
-/** How a verdict came about, from the numbers that its row of the audit keeps: what counted, what would flip it, and where it stands. */
+/** How a verdict came about, from the numbers in its audit row: what counted, what would change it, and where the findings are. */
 import { Anchor, Code, Table, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { linkTo } from '../router'
@@ -80,7 +80,7 @@ export function WhyRows({ explanation, bearing }: { explanation: AuditExplanatio
 const effects = {
   none: '',
   permit: ': the context settles it',
-  forbid: ': the context sharpens it',
+  forbid: ': the context makes it stricter',
   open: ': the context does not settle it'
 } as const
 

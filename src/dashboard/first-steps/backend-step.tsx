@@ -60,7 +60,7 @@ export function BackendStep({ upstreams, onModels }: BackendStepProps) {
       number={1}
       title="Connect your backend"
       done={backend !== undefined}
-      about="The model that the gateway stands in front of. You may leave this for later: the demo backend answers every SDK."
+      about="The model API behind the gateway. You can do this later: until then the demo backend answers every SDK."
     >
       <Stack gap="sm" align="flex-start">
         {backend === undefined ? (
@@ -68,7 +68,7 @@ export function BackendStep({ upstreams, onModels }: BackendStepProps) {
             <Badge color="gray" variant="light" className="readable">
               demo
             </Badge>
-            <Text size="sm">The built-in demo backend answers, and no model is needed.</Text>
+            <Text size="sm">The built-in demo backend answers; no model is needed.</Text>
           </Group>
         ) : (
           <Group gap="xs">

@@ -69,7 +69,7 @@ export function ExamplesStep({ asked, isDemo }: ExamplesStepProps) {
           </Button>
           {!isReady && (
             <Text size="sm" c="dimmed">
-              {asked.key === '' ? 'They need a key: step 2.' : 'They need the id of a model: step 3.'}
+              {asked.key === '' ? 'The prompts need a key (step 2).' : 'The prompts need the id of a model (step 3).'}
             </Text>
           )}
         </Group>

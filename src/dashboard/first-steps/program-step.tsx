@@ -83,7 +83,7 @@ export function ProgramStep({ base, apiKey, model, models, onModel, suggested }:
         </CopyButton>
         {apiKey === '' && (
           <Text size="xs" c="dimmed">
-            Your key takes the place of slg_live_… as soon as you have made one.
+            Your key replaces slg_live_… as soon as you have made one.
           </Text>
         )}
       </Stack>

@@ -20,7 +20,7 @@ export function Later({ h, children }: { h: number; children(charts: Charts): Re
     <div style={{ height: h }}>
       {charts === 'lost' && (
         <Text size="sm" c="dimmed" role="alert">
-          The chart could not be fetched. Load the page again.
+          The chart could not be loaded. Reload the page.
         </Text>
       )}
     </div>

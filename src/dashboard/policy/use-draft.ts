@@ -6,7 +6,7 @@ import { ApiError, api } from '../api'
 import type { Effective, Problem } from '../constitution-types'
 import { dropDraft, keepDraft, keptDraft } from './drafts'
 
-/** Long enough that one does not read of half a word. */
+/** Long enough that no problem is reported for a half-typed word. */
 const checkAfterMs = 600
 
 export interface Base {

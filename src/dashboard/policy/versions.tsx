@@ -102,11 +102,11 @@ export function Versions({ constitution, shown, open }: VersionsProps) {
           )}
         </Loaded>
       </Section>
-      <Section title="What was in force">
+      <Section title="History">
         <Loaded query={history}>
           {({ activations }) =>
             activations.length === 0 ? (
-              <Empty title="Nothing of it was in force yet">
+              <Empty title="No version has been in force yet">
                 Put a version in force: it then judges the routes that are bound to it.
               </Empty>
             ) : (

@@ -119,8 +119,8 @@ function Bench({ person, base, isInForce, onStored, onDropped, language }: Workb
               ) : (
                 <Text size="sm" c="dimmed">
                   {base.version === null
-                    ? 'Nothing is stored yet: all of the text is new.'
-                    : 'Nothing is changed. What differs between the draft and the version that it began from stands here.'}
+                    ? 'No version is stored yet: the whole text is new.'
+                    : 'No changes. This tab shows the differences between the draft and the version that it began from.'}
                 </Text>
               )}
             </Card>
@@ -179,7 +179,7 @@ function DraftNote({
           if (isNew) onDropped?.()
         }}
       >
-        Throw the draft away
+        Discard the draft
       </Button>
     </Group>
   )
@@ -234,7 +234,7 @@ function Store({ base, person, draft, onStored }: StoreProps) {
     onSuccess: async ({ version }) => {
       dropDraft(person, base.name)
       setNote('')
-      tell(`Stored as version ${version}. It judges once it is put in force.`)
+      tell(`Stored as version ${version}. It judges requests once it is put in force.`)
       await client.invalidateQueries({ queryKey: ['constitutions'] })
       client.invalidateQueries({ queryKey: ['versions'] })
       onStored(version)
@@ -244,7 +244,7 @@ function Store({ base, person, draft, onStored }: StoreProps) {
     <Group align="flex-end" gap="sm" p="md" className="bench-foot">
       <TextInput
         label="Note"
-        placeholder="Why it changes, for those who come later"
+        placeholder="Reason for the change"
         maxLength={1000}
         flex="1 1 220px"
         value={note}
