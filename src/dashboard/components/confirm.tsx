@@ -1,4 +1,6 @@
-/** Actions that hand out keys or weaken the guard need a fresh proof of identity. The gateway says when to ask for it. */
+/**
+ * Actions that hand out keys or weaken the guard need a fresh proof of identity. The gateway says when to ask for it.
+ */
 import { Button, Modal, PasswordInput, Stack, Text } from '@mantine/core'
 import { createContext, type ReactNode, useCallback, useContext, useState } from 'react'
 import { ApiError, api, path } from '../api'
@@ -94,15 +96,17 @@ export function ConfirmProvider({ user, oidc, children }: ConfirmProps) {
               </>
             ) : oidc ? (
               <>
-                <Text size="sm"> Your company’s identity provider asks for it. Then come back and repeat the
-                action.</Text>
+                <Text size="sm">
+                  Your company’s identity provider asks for it. Then come back and repeat the action.
+                </Text>
                 <Button component="a" href={path('/auth/oidc/start', { confirm: '1' })} data-autofocus>
                   Confirm with my company
                 </Button>
               </>
             ) : (
-              <Text size="sm"> You sign in with your company’s identity provider, which is no longer configured
-              here.</Text>
+              <Text size="sm">
+                You sign in with your company’s identity provider, which is no longer configured here.
+              </Text>
             )}
           </Stack>
         </form>

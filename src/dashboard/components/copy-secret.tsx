@@ -1,4 +1,4 @@
-/** A secret that is shown once, in a dialog that only its own button closes: no stray key throws it away unseen. */
+/** A secret that is shown once, in a dialog that only its own button closes, so that no stray key press loses it. */
 import { Alert, Button, Code, CopyButton, Group, Modal, Stack, Text } from '@mantine/core'
 import { IconAlertTriangle, IconCheck, IconCopy } from '@tabler/icons-react'
 

@@ -23,7 +23,7 @@ export function RowsLink({ filter, children }: { filter: Filter; children: React
 }
 
 interface FigureLinksProps {
-  /** Names the list for those who hear the page. */
+  /** Names the list for screen readers. */
   label: string
   figures: readonly { name: string; count: number; filter: Filter }[]
 }

@@ -1,4 +1,4 @@
-/** What a new key may do, from where, and until when. */
+/** The form for a new key: its scopes, addresses, expiry and limits. */
 import {
   Alert,
   Anchor,

@@ -177,7 +177,7 @@ function useTargets(pages: readonly PageEntry[], text: string): { targets: Targe
     (reviews.data?.reviews ?? []).map((review) => ({
       kind: 'review',
       label: `${subjectsOf(review).map(categoryName).join(', ') || review.surface}, ${review.status}`,
-      // The words first: the end of a long line is cut.
+      // The words come first, because the end of a long line is cut off.
       more: [excerptOf(review), nameOfKey.get(review.key_id) ?? review.key_id, review.review_id]
         .filter(Boolean)
         .join(' · '),
@@ -199,7 +199,7 @@ function useTargets(pages: readonly PageEntry[], text: string): { targets: Targe
     }))
   ]
   const found = kindsOf.flatMap((ofKind, i) =>
-    // Before anything is typed the pages are the list.
+    // An empty search lists the pages.
     words.length === 0 ? (i === 0 ? ofKind : []) : ofKind.filter(matches).slice(0, maxOfKind)
   )
   if (anId.test(id)) {

@@ -1,4 +1,7 @@
-/** Why the company's provider, or the gateway after it, let nobody in: the gateway names one of these, never a text. */
+/**
+ * Reasons why the company's provider, or the gateway after it, refused a sign-in: the gateway sends one of these codes,
+ * never a text.
+ */
 const sentences: Readonly<Record<string, string>> = {
   denied: 'The sign-in was refused or given up at your company’s provider.',
   not_accepted:

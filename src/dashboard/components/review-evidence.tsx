@@ -121,7 +121,10 @@ export function Earlier({ review }: { review: ReviewDetail }) {
   )
 }
 
-/** The turns before a text, so that a person also sees a payload split over turns, or the request that an answer answers. */
+/**
+ * The turns before a text, so that a person also sees a payload split over turns, or the request that an answer
+ * answers.
+ */
 export function SessionTurns({ review: { history, surface } }: { review: ReviewDetail }) {
   if (history === null) return null
   const title = surface === 'answer' ? 'The request that it answers' : 'Earlier in this session'
@@ -145,10 +148,7 @@ export function SessionTurns({ review: { history, surface } }: { review: ReviewD
           ))}
         </ol>
       )}
-      <Divider
-        label={surface === 'answer' ? 'The diverted answer' : 'The diverted text'}
-        labelPosition="left"
-      />
+      <Divider label={surface === 'answer' ? 'The diverted answer' : 'The diverted text'} labelPosition="left" />
     </Stack>
   )
 }

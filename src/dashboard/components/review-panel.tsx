@@ -118,7 +118,7 @@ function Decide({ review, asked, ask, onDecided }: Omit<ReviewPanelProps, 'id'> 
   useEffect(() => {
     if (asked !== undefined) field.current?.focus()
   }, [asked])
-  /** From the note to the page, where single keys act again. */
+  /** Moves the focus from the note to the page, where single keys work again. */
   const leave = () => document.getElementById('main')?.focus({ preventScroll: true })
   const verb = asked === 'forbid' ? 'Forbid' : 'Permit'
   return (

@@ -18,7 +18,7 @@ export function SampleView({ id }: { id: string }) {
   const sample = useQuery({
     queryKey: ['samples', 'one', id, redact],
     queryFn: () => api.sample(id, redact),
-    // Once for each time that somebody opens it.
+    // One request each time somebody opens the sample.
     staleTime: Number.POSITIVE_INFINITY,
     refetchOnMount: false,
     gcTime: 0,
@@ -86,7 +86,7 @@ function Whole({ sample }: { sample: SampleDetail }) {
   )
 }
 
-/** The sample of a verdict, for who may read it, once they ask. */
+/** The sample of a verdict, loaded on request, for users who may read samples. */
 export function SampleOf({ evaluation }: { evaluation: string }) {
   const mayRead = useMay('samples:read')
   const [isOpen, setOpen] = useState(false)

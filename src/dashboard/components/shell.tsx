@@ -38,7 +38,7 @@ interface ShellProps {
   current: PageEntry
   user: NonNullable<Session['user']>
   scopes: readonly HeldScope[]
-  /** Whether the sign-in travels in the clear. */
+  /** Whether the sign-in travels unencrypted. */
   isPlain: boolean
   children: ReactNode
 }
@@ -170,8 +170,8 @@ export function PlainHttp() {
       icon={<IconLockOpen aria-hidden />}
       title="This page was loaded over plain HTTP"
     >
-      Passwords and your session cookie travel unencrypted. The setting <code>server.plain_http_sign_in</code>{' '}
-      allows it; TLS is safer.
+      Passwords and your session cookie travel unencrypted. The setting <code>server.plain_http_sign_in</code> allows
+      it; TLS is safer.
     </Alert>
   )
 }

@@ -1,4 +1,4 @@
-/** Which keys act, and the way to turn them off (WCAG 2.2, 2.1.4). */
+/** The keyboard shortcuts, and the switch to turn them off (WCAG 2.2, 2.1.4). */
 import { ActionIcon, Group, Kbd, Popover, Stack, Switch, Text } from '@mantine/core'
 import { IconKeyboard } from '@tabler/icons-react'
 

@@ -1,4 +1,4 @@
-/** One sentence that people read, written anew: its places are put in by a button, and what is refused is said beside it. */
+/** The editor of one sentence that people read: buttons insert its places, and a refusal is shown beside the field. */
 import { Button, Code, Group, Modal, Select, Stack, Text, Textarea, Tooltip } from '@mantine/core'
 import { useRef, useState } from 'react'
 import { categories, type Sentence } from '../types'
@@ -15,11 +15,11 @@ interface TextEditorProps {
   isNew: boolean
   /** The text used now for another choice: a new sentence starts from it. */
   told(occasion: string, category: string): string | undefined
-  /** What the button that keeps it says. */
+  /** The label of the button that keeps the sentence. */
   keeps: string
   keep(sentence: Written): void
   isKeeping?: boolean
-  /** Why it was not kept. */
+  /** Why the sentence was not kept. */
   refusal?: string | undefined
   /** Removes the sentence, so that another counts in its place. */
   remove?: { label: string; run(): void } | undefined

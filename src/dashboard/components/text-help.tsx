@@ -1,4 +1,4 @@
-/** Whom a person in crisis can turn to, by region: what stands in the place `{help}` of a sentence. */
+/** Whom a person in crisis can turn to, by region: the content of the place `{help}` in a sentence. */
 import { ActionIcon, Button, Group, Stack, Table, Text, Textarea, TextInput } from '@mantine/core'
 import { IconTrash } from '@tabler/icons-react'
 import { useState } from 'react'
@@ -9,12 +9,12 @@ type Help = Readonly<Record<string, string>>
 
 interface HelpByRegionProps {
   help: Help
-  /** Undefined: it is shown, and not changed. */
+  /** Undefined: the list is read-only. */
   put: ((next: Help) => void) | undefined
   /** The label of the button that adds a region. */
   keeps: string
   isKeeping?: boolean
-  /** Why it was not kept. */
+  /** Why the entry was not kept. */
   refusal?: string | undefined
 }
 

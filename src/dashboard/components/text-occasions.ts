@@ -17,7 +17,7 @@ export const occasions: Readonly<Record<string, Occasion>> = {
   any: { title: 'Any occasion', places: ['topic', 'help'] }
 }
 
-/** What stands in a place when a sentence is told. */
+/** The content of each place when a sentence is shown. */
 export const places: Readonly<Record<string, string>> = {
   topic: 'the name of the category',
   help: 'the help for the region',
@@ -31,7 +31,7 @@ export const audienceNames = [
   { value: 'developer', label: 'Developers' }
 ]
 
-/** What is told at an occasion in a category: its own sentence, else the one for every category. */
+/** The sentence for an occasion in a category: the category's own, else the one for every category. */
 export function toldAt(sentences: readonly Sentence[]): (occasion: string, category: string) => string | undefined {
   const at = (occasion: string, category: string) =>
     sentences.find((one) => one.occasion === occasion && one.category === category)?.text

@@ -1,4 +1,7 @@
-/** The first step: what answers chats. The demo backend does at first; a real one is connected here, or configured. */
+/**
+ * The first step: the backend that answers chats. At first it is the demo backend; a real one is connected here, or
+ * configured.
+ */
 import { Badge, Button, Code, Group, Stack, Text } from '@mantine/core'
 import { IconPlugConnected, IconPlugConnectedX } from '@tabler/icons-react'
 import { useMutation, useQueryClient } from '@tanstack/react-query'

@@ -1,4 +1,4 @@
-/** Where a backend is, what it speaks, and its own key. */
+/** The form for a backend: its API, its address, and its own key. */
 import { Alert, Button, Group, PasswordInput, Select, Stack, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { ApiError } from '../api'
@@ -6,7 +6,7 @@ import { messageOf, sentence } from '../components/notify'
 import type { BackendApi } from '../types'
 import { apis } from './ask'
 
-/** What to begin with, by API. */
+/** The suggested address, by API. */
 const usual: Record<BackendApi, string> = {
   openai: 'https://api.openai.com',
   anthropic: 'https://api.anthropic.com',

@@ -9,10 +9,10 @@ interface ProgramStepProps {
   base: string
   apiKey: string
   model: string
-  /** Those that the backend is known to have. */
+  /** The models that the backend is known to have. */
   models: readonly string[]
   onModel(model: string): void
-  /** What is chosen before anything was chosen here. */
+  /** The SDK that is selected at first. */
   suggested: SdkId
 }
 

@@ -10,7 +10,7 @@ import { decisionColors } from '../theme'
 import { type AuditCourse, decisions } from '../types'
 import { Later } from './later'
 
-/** To count is more work than to read what was counted as it happened. */
+/** Counting rows is more work than reading stored counts, so refresh less often. */
 const refreshMs = 20_000
 
 type Filter = Record<string, string>

@@ -1,4 +1,4 @@
-/** The bands: where the middle and the high one begin, and what that was measured to mean. */
+/** The bands: where the middle and the high band begin, and which measured texts reach them. */
 import { Group, NumberInput, RangeSlider, Stack, Table, Text } from '@mantine/core'
 import { useEffect, useState } from 'react'
 import { open, removeValue, setValue, valueAt } from './edits'

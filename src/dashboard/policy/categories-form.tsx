@@ -1,4 +1,4 @@
-/** What happens in each category, by band, with what was measured of it there. */
+/** The outcome of each category by band, with its measured shares. */
 import { Group, NativeSelect, Stack, Text } from '@mantine/core'
 import { categoryName } from '../components/badges'
 import type { Category } from '../types'

@@ -1,4 +1,4 @@
-/** Context: what holds without a caller's word, and what a caller is asked for. */
+/** Context: values assumed when a caller sends none, and keys that a caller is asked for. */
 import { ActionIcon, Button, Group, Stack, TagsInput, Text, TextInput } from '@mantine/core'
 import { IconX } from '@tabler/icons-react'
 import { useState } from 'react'

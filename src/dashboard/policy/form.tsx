@@ -1,4 +1,6 @@
-/** The form beside the text: the same document in plain words for policy owners. Differences from the base are marked. */
+/**
+ * The form beside the text: the same document in plain words for policy owners. Differences from the base are marked.
+ */
 import { Accordion, Alert, Group, MultiSelect, SegmentedControl, Skeleton, Stack, Text, Textarea } from '@mantine/core'
 import type { Language } from '../constitution-types'
 import { BandsForm } from './bands-form'

@@ -1,4 +1,4 @@
-/** A constitution that begins from one that ships. */
+/** A new constitution based on a shipped one. */
 import type { Language } from '../constitution-types'
 
 /** Copies a shipped overlay under the new name; for a full constitution, writes a text that extends it. */

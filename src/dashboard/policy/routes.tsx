@@ -1,4 +1,4 @@
-/** Which constitution judges which route: the word of the configuration, and that of the store beside it. */
+/** Which constitution judges which route: as set in the configuration, or bound in the store. */
 import { Alert, Badge, Group, Select, Stack, Table, Text } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { api } from '../api'

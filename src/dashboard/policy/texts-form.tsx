@@ -1,6 +1,6 @@
 /**
- * The constitution's own texts: what people read in the place of what it stops. They come before those of the configuration
- * and of the page Texts; what is not said here is told as there.
+ * The constitution's own texts, which people read instead of stopped content. They take precedence over those of the
+ * configuration and of the page Texts, which apply everywhere else.
  */
 import { Anchor, Button, Group, MultiSelect, SegmentedControl, Select, Stack, Text, TextInput } from '@mantine/core'
 import { IconPlus } from '@tabler/icons-react'

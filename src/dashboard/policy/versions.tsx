@@ -1,4 +1,6 @@
-/** Every version of a constitution, what was in force when, and the way to put one in force or back. */
+/**
+ * Every version of a constitution, the history of versions in force, and the buttons to put one in force or roll back.
+ */
 import { Badge, Button, Group, Stack, Table, Text, Timeline } from '@mantine/core'
 import { IconArrowBackUp, IconBolt, IconFile } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'

@@ -1,4 +1,6 @@
-/** Where a constitution is written: its text with the form, the dry run and the differences beside it, until it is stored. */
+/**
+ * The editor of a constitution: its text with the form, the dry run and the differences beside it, until it is stored.
+ */
 import {
   Alert,
   Badge,
@@ -34,7 +36,7 @@ interface WorkbenchProps {
   /** Whether the version that it began from is in force. */
   isInForce: boolean
   onStored(version: number): void
-  /** A new constitution is given up. */
+  /** A new constitution was discarded. */
   onDropped?(): void
 }
 
