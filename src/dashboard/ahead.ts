@@ -1,8 +1,8 @@
-/** What the first view asks the gateway for, asked before the code of that view is there to ask. */
+/** The requests of the first view, sent before the code of that view is loaded. */
 import { askAhead } from './api'
 import type { Place } from './place'
 
-/** @param isLikely whether somebody is most likely signed in; else it would only be refused */
+/** @param isLikely whether somebody is probably signed in; otherwise the requests would only be refused */
 export function askForView({ page, query }: Place, isLikely: boolean): void {
   askAhead('/auth/session')
   if (!isLikely) return

@@ -1,4 +1,4 @@
-/** The gateway's public API, typed. The session's cookie is the browser's; nothing here ever sees a secret of it. */
+/** The gateway's public API, typed. The browser keeps the session cookie; no code here can read its secret. */
 import type * as C from './constitution-types'
 import type * as T from './types'
 
@@ -9,9 +9,9 @@ export class ApiError extends Error {
   /** The field that is wrong, as the API names it. */
   readonly field: string | undefined
   readonly requestId: string | undefined
-  /** Seconds until it is worth another try. */
+  /** Seconds to wait before another try. */
   readonly retryAfter: number | undefined
-  /** Of a constitution that is refused, each with its place. */
+  /** The problems of a refused constitution, each with its place. */
   readonly problems: C.Problem[]
 
   constructor(
@@ -57,12 +57,14 @@ function send(method: string, url: string, body?: unknown): Promise<Response> {
   })
 }
 
-/** Answers to questions that were asked ahead, by their addresses. */
+/** Answers to requests that were sent ahead, by address. */
 const early = new Map<string, Promise<Response>>()
-/** Later it would be of another time. */
+/** The age in ms after which such an answer is out of date. */
 const earlyMs = 10_000
 
-/** Asks now what somebody will ask in a moment: whoever asks first is given the answer, and everybody after that asks anew. */
+/**
+ * Sends a request that a view will soon need: the first caller gets its answer, later callers send their own request.
+ */
 export function askAhead(route: string, query?: Query): void {
   const url = path(route, query)
   const answer = send('GET', url)

@@ -1,4 +1,4 @@
-/** Who is signed in decides what is shown: the way in, or the pages. */
+/** Shows the sign-in page or, for a signed-in user, the pages. */
 import { Center, Loader } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Suspense, useEffect } from 'react'
@@ -25,7 +25,7 @@ export function App() {
     if (isKnown) keepSignedIn(isSignedIn)
   }, [isKnown, isSignedIn])
   useEffect(() => {
-    // A fresh proof was refused: who was signed in before still is.
+    // A fresh proof was refused, but the user is still signed in.
     if (!isSignedIn || refused === null) return
     tellError(new Error(refusalSentence(refused)))
     goTo('')

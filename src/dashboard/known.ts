@@ -1,4 +1,7 @@
-/** Whether somebody was signed in in this browser when the dashboard was last open. Who is, the gateway alone says. */
+/**
+ * Whether somebody was signed in when the dashboard was last open in this browser. Only the gateway knows who is signed
+ * in now.
+ */
 const key = 'sluicegate.signed-in'
 
 export function wasSignedIn(): boolean {

@@ -1,4 +1,4 @@
-/** The page that an address names, and what it says of it. */
+/** The page that an address names, and its parameters. */
 export interface Place {
   /** The first segment; empty at the start. */
   page: string

@@ -1,4 +1,4 @@
-/** Where one is, in the fragment of the address: no request and no log on the way ever has it. */
+/** The current place, in the fragment of the address, which is never part of a request or a log. */
 import { useSyncExternalStore } from 'react'
 import { type Place, placeOf } from './place'
 
@@ -16,7 +16,7 @@ export function linkTo(page: string, query: Record<string, string> = {}): string
   return `#/${page}${search === '' ? '' : `?${search}`}`
 }
 
-/** The same, and the way back leads past it: of filters that change while one types. */
+/** The same without a new history entry, for filters that change while the user types. */
 export function replacePlace(page: string, query: Record<string, string>): void {
   location.replace(linkTo(page, query))
 }

@@ -12,7 +12,7 @@ const nonce = document.querySelector<HTMLMetaElement>('meta[name="style-nonce"]'
 // Where the library that locks scrolling behind dialogs looks for it.
 Object.assign(globalThis, { __webpack_nonce__: nonce })
 
-/** A session that ended is seen by whatever asks next: then the page asks who is signed in, and shows the way in. */
+/** The next request notices an ended session: then the page checks who is signed in, and shows the sign-in. */
 function noticeEnd(error: unknown): void {
   if (error instanceof ApiError && error.code === 'sign_in_required')
     client.invalidateQueries({ queryKey: ['session'] })
@@ -24,7 +24,7 @@ const client = new QueryClient({
   defaultOptions: {
     queries: {
       staleTime: 5_000,
-      // What was refused will be refused again; what could not be reached may be back.
+      // A refused request will be refused again; an unreachable gateway may be back.
       retry: (count, error) => count < 2 && error instanceof ApiError && (error.status === 0 || error.status >= 500)
     }
   }

@@ -20,7 +20,10 @@ export const theme = createTheme({
   }
 })
 
-/** Under the pointer a filled button grows darker: the library's lighter shade falls short for white text on it. */
+/**
+ * The hover colour of a filled button: darker, because white text on the library's lighter shade has too little
+ * contrast.
+ */
 const hovered = 'color-mix(in srgb, var(--mantine-color-cyan-9) 85%, var(--mantine-color-black))'
 
 /** The library's greys for secondary text fall short of 4.5 to 1 (WCAG 2.2, 1.4.3). */
@@ -59,7 +62,7 @@ export const statusColors: Record<ReviewStatus | KeyRecord['status'], MantineCol
   revoked: 'gray'
 }
 
-/** Categories of one kind share a colour: what is found in a text is told by its label, never by colour alone. */
+/** Categories of one kind share a colour: the label names a finding, never the colour alone. */
 export const categoryColors: Record<Category, MantineColor> = {
   hate: 'red',
   harassment: 'red',

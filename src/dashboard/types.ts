@@ -45,7 +45,7 @@ export interface User {
   signed_in_at: string | null
 }
 
-/** A link that nobody has used yet; its token is in nobody's hands but theirs. */
+/** An invitation link that nobody has used yet; only its recipient has the token. */
 export interface PendingInvitation {
   invitation_id: string
   role: Role
@@ -164,7 +164,7 @@ export interface SafetyMetrics {
   }[]
   reviews: { depth: number; oldest_age_seconds: number }
   limits: { live_per_minute: number; test_per_minute: number }
-  /** What would be an alert. */
+  /** The limits beyond which there is an alert. */
   thresholds: {
     stopped: { usual: number; low: number | null; high: number | null } | null
     reviews_waiting: { count: number; age_seconds: number } | null
@@ -172,7 +172,7 @@ export interface SafetyMetrics {
   week_before: WeekBefore | null
   points: {
     at: string
-    /** How many counted then; 0: nothing is known of it. */
+    /** How many processes counted then; 0: no data. */
     processes: number
     decisions: Record<Decision, number>
     categories: Partial<Record<Category, number>>
@@ -208,7 +208,7 @@ export interface Alert {
 
 export interface Alerts {
   alerts: Alert[]
-  /** Which ways to tell people are configured. */
+  /** Which channels for notices are configured. */
   notices: { webhook: boolean; email: boolean }
 }
 
@@ -311,7 +311,7 @@ export interface Upstream {
 
 export interface Upstreams {
   upstreams: Upstream[]
-  /** Why nobody connects one here; null where administrators may. */
+  /** Why nobody can connect a backend here; null if administrators may. */
   closed: string | null
 }
 
@@ -363,7 +363,7 @@ export interface SampleDetail extends Sample {
   direction: 'request' | 'answer'
   parts: { role: string; text: string; is_key?: true }[]
   context: Record<string, unknown> | null
-  /** Each in the part of that number. */
+  /** Each in the part with that index. */
   detections: (Detection & { part: number })[]
   is_cut: boolean
   redacted: string[]

@@ -36,7 +36,7 @@ export interface Detection {
   suppressed?: true
 }
 
-/** What the row of a verdict keeps of how it came about; rows of earlier versions have none. */
+/** The explanation in the audit row of a verdict; rows of earlier versions have none. */
 export interface AuditExplanation {
   thresholds?: { middle: number; high: number }
   categories?: {

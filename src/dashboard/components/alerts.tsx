@@ -1,4 +1,4 @@
-/** What is wrong now: behind the bell on every page, and in words on the first. */
+/** The alerts in force: behind the bell on every page, and as a banner on the page Live. */
 import { ActionIcon, Anchor, Alert as Banner, Group, Indicator, Popover, Stack, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { IconBell, IconBellRinging } from '@tabler/icons-react'
@@ -10,7 +10,7 @@ import type { Alert } from '../types'
 import { useMay } from './may'
 import { Ago } from './time'
 
-/** Of one kind; how many more there are is said. */
+/** Alerts shown of each kind; the list gives the number of the others. */
 const mostShown = 3
 
 export function useAlerts() {
@@ -26,7 +26,7 @@ export function AlertBell() {
   const [opened, { toggle, close }] = useDisclosure()
   const { data, isLoading } = useAlerts()
   if (data === undefined) {
-    // Its room is kept: what stands beside it does not move when it comes.
+    // A disabled bell keeps the space, so that the buttons beside it do not move once the alerts are loaded.
     return isLoading ? (
       <ActionIcon variant="default" size="lg" aria-label="Alerts" disabled>
         <IconBell size={18} aria-hidden />
@@ -74,7 +74,7 @@ export function AlertBell() {
   )
 }
 
-/** In the place where one looks first; nothing where all is well. */
+/** The alerts above the charts; renders nothing without an alert. */
 export function AlertBanner() {
   const { data } = useAlerts()
   const alerts = data?.alerts ?? []
@@ -94,7 +94,7 @@ export function AlertBanner() {
 
 interface AlertListProps {
   alerts: readonly Alert[]
-  /** The page that it stands on: no link leads there. */
+  /** The page that shows the list; the list has no link to it. */
   here?: string
   onLeave?(): void
 }
@@ -142,5 +142,5 @@ function AlertList({ alerts, here, onLeave }: AlertListProps) {
 function toldBy({ webhook, email }: { webhook: boolean; email: boolean }): string {
   if (webhook && email) return 'People are told by webhook and e-mail.'
   if (webhook || email) return `People are told by ${webhook ? 'webhook' : 'e-mail'}.`
-  return 'Nobody is told: the configuration has no webhook and no e-mail for it.'
+  return 'Nobody is told: neither a webhook nor an e-mail address is configured.'
 }

@@ -38,7 +38,7 @@ export function isDetection({ confidence, rule }: Detection, bearing: readonly s
   return confidence >= hintFloor || bearing.includes(rule)
 }
 
-/** What a review is about: the categories of the rules that bear on it. Mere hints would name it after what it is not. */
+/** The subjects of a review: the categories of the rules that bear on it. Weak hints would give it misleading names. */
 export function subjectsOf({ detections, matched_rules, categories }: Review): Category[] {
   const bearing = detections.filter(({ rule }) => matched_rules.includes(rule)).map(({ category }) => category)
   if (bearing.length > 0) return [...new Set(bearing)]
@@ -46,7 +46,7 @@ export function subjectsOf({ detections, matched_rules, categories }: Review): C
   return categories.filter((category) => seen.has(category))
 }
 
-/** 0..1 as a bar and a figure. */
+/** A risk of 0..1 as a bar and a number. */
 export function Risk({ score, width = 72 }: { score: number; width?: number }) {
   const color = score >= 0.75 ? 'red' : score >= 0.4 ? 'yellow' : 'teal'
   return (

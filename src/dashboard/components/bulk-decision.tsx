@@ -1,4 +1,4 @@
-/** One decision on many reviews, each adjudicated by itself: what somebody else decided meanwhile stays theirs. */
+/** One decision on many reviews, each adjudicated on its own: a decision that somebody else made meanwhile stands. */
 import { Button, Group, Modal, Stack, Text, Textarea } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'

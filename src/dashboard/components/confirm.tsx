@@ -1,4 +1,6 @@
-/** What hands out keys or weakens the guard needs a fresh proof of who one is: asked for when the gateway says so. */
+/**
+ * Actions that hand out keys or weaken the guard need a fresh proof of identity. The gateway says when to ask for it.
+ */
 import { Button, Modal, PasswordInput, Stack, Text } from '@mantine/core'
 import { createContext, type ReactNode, useCallback, useContext, useState } from 'react'
 import { ApiError, api, path } from '../api'
@@ -13,7 +15,7 @@ interface Asked {
 
 const Context = createContext<Guarded>((action) => action())
 
-/** Runs an action; where it needs a proof, asks for it and runs it again. */
+/** Runs an action. If it needs a fresh proof, asks for the proof and runs the action again. */
 export const useConfirmed = (): Guarded => useContext(Context)
 
 interface ConfirmProps {
@@ -63,20 +65,20 @@ export function ConfirmProvider({ user, oidc, children }: ConfirmProps) {
       {children}
       <Modal
         opened={asked !== undefined}
-        onClose={() => end(({ given }) => given(new Error('Nothing was done: it was not confirmed.')))}
+        onClose={() => end(({ given }) => given(new Error('Nothing was changed: the action was not confirmed.')))}
         title="Confirm that it is you"
         zIndex={400}
       >
         <form
           onSubmit={(event) => {
             event.preventDefault()
-            // The form stands in the tree of the form that asked.
+            // In React's tree this form is inside the form that asked.
             event.stopPropagation()
             prove()
           }}
         >
           <Stack>
-            <Text size="sm">This needs a fresh proof of who you are, {user.login}.</Text>
+            <Text size="sm">This action needs a fresh proof of your identity, {user.login}.</Text>
             {user.signs_in_with === 'password' ? (
               <>
                 <PasswordInput
@@ -94,13 +96,17 @@ export function ConfirmProvider({ user, oidc, children }: ConfirmProps) {
               </>
             ) : oidc ? (
               <>
-                <Text size="sm">Your company’s provider asks for it. Then come back to this, and do it again.</Text>
+                <Text size="sm">
+                  Your company’s identity provider asks for it. Then come back and repeat the action.
+                </Text>
                 <Button component="a" href={path('/auth/oidc/start', { confirm: '1' })} data-autofocus>
                   Confirm with my company
                 </Button>
               </>
             ) : (
-              <Text size="sm">You sign in with your company’s provider, which is not set up here any more.</Text>
+              <Text size="sm">
+                You sign in with your company’s identity provider, which is no longer configured here.
+              </Text>
             )}
           </Stack>
         </form>

@@ -1,4 +1,4 @@
-/** A secret that is shown once, in a dialog that only its own button closes: no stray key throws it away unseen. */
+/** A secret that is shown once, in a dialog that only its own button closes, so that no stray key press loses it. */
 import { Alert, Button, Code, CopyButton, Group, Modal, Stack, Text } from '@mantine/core'
 import { IconAlertTriangle, IconCheck, IconCopy } from '@tabler/icons-react'
 
@@ -6,7 +6,7 @@ interface SecretDialogProps {
   title: string
   /** Undefined: the dialog is closed. */
   secret: string | undefined
-  /** What it is, in the middle of a sentence. */
+  /** The name of the secret, as in the middle of a sentence. */
   what: string
   about?: string
   onDone(): void
@@ -27,7 +27,7 @@ export function SecretDialog({ title, secret, what, about, onDone }: SecretDialo
         <Stack>
           {about !== undefined && <Text size="sm">{about}</Text>}
           <Alert color="yellow" variant="light" icon={<IconAlertTriangle aria-hidden />}>
-            This is the only time that the {what} is shown. Put it where your secrets are kept.
+            The {what} is shown only this once. Store it where you keep your secrets.
           </Alert>
           <Code block data-testid="secret" style={{ overflowWrap: 'anywhere', whiteSpace: 'pre-wrap' }}>
             {secret}

@@ -9,18 +9,18 @@ import type { CSSProperties, ReactNode } from 'react'
 import { type Sorting, useSorted, type Worth } from './sorting'
 import { TableMenu } from './table-menu'
 
-/** `end`: numbers, one under the other. `unseen`: a column of buttons, named for those who hear the page. */
+/** `end`: right-aligned numbers. `unseen`: a column of buttons, with a name only for screen readers. */
 type Column = string | { name: string; as: 'end' | 'unseen' }
 
 interface DataTableProps extends Omit<TableProps, 'data'> {
-  /** Names the table for those who hear the page. */
+  /** Names the table for screen readers. */
   label: string
-  /** By which this browser remembers the columns. Default: the label. */
+  /** The name under which this browser remembers the columns. Default: the label. */
   name?: string
   columns: readonly Column[]
   /** Pixels below which the table scrolls. */
   minWidth: number
-  /** Pixels beyond which it scrolls downwards. */
+  /** Height in pixels beyond which it scrolls vertically. */
   maxHeight?: number
   sorting?: Sorting
   /** The rows. */
@@ -35,7 +35,7 @@ export function DataTable(given: DataTableProps) {
     getInitialValueInEffect: false
   })
   const titles = columns.map(nameOf)
-  // The first says what a row is, and what buttons do is never out of reach.
+  // The first column identifies a row, and the column of buttons must stay reachable.
   const optional = titles.slice(1).filter((title) => title !== '')
   const hasMenu = columns.length > 2
   // Read by dashboard.css, where the head is not seen.
@@ -67,7 +67,7 @@ export function DataTable(given: DataTableProps) {
 
 interface SortedTableProps<R> extends Omit<DataTableProps, 'children' | 'sorting'> {
   rows: readonly R[]
-  /** By the names of columns: what a row is ordered by. */
+  /** By column name: the value that a row is ordered by. */
   worths: Readonly<Record<string, (row: R) => Worth>>
   /** One row. */
   children(row: R, index: number): ReactNode
@@ -84,7 +84,7 @@ export function SortedTable<R>({ rows, worths, children, ...table }: SortedTable
   )
 }
 
-/** Empty for buttons, which say themselves what they do. */
+/** Empty for a column of buttons, which have their own names. */
 function nameOf(column: Column): string {
   return typeof column === 'string' ? column : column.as === 'unseen' ? '' : column.name
 }

@@ -1,4 +1,4 @@
-/** A definition of an MCP server that waits for a person: where it is another than it was, and all that it says. */
+/** A definition of an MCP server that waits for a person: its changes, and its full text. */
 import { Code, Divider, Group, Stack, Table, Text } from '@mantine/core'
 import type { ReviewDetail } from '../types'
 import { SortedTable } from './data-table'
@@ -7,7 +7,7 @@ import { MarkedText } from './marked-text'
 interface Change {
   /** RFC 6901, within the definition. */
   at: string
-  /** Absent where there was nothing, or is nothing any more. */
+  /** Absent where the value was added or removed. */
   was?: unknown
   is?: unknown
 }
@@ -29,11 +29,11 @@ export function definitionOf({ surface, text }: Pick<ReviewDetail, 'surface' | '
 const reasons: Readonly<Record<string, string>> = {
   definition_changed: 'It is another than the one that was let through.',
   definition_new: 'Nobody has permitted it yet.',
-  definition_doubtful: 'The policy hands it to a person.',
-  definition_look_alike: 'Its name reads like that of a tool of another server.'
+  definition_doubtful: 'The policy requires a decision by a person.',
+  definition_look_alike: 'Its name looks like the name of a tool of another server.'
 }
 
-/** For its row in the queue. */
+/** A short form for the row in the queue. */
 export function excerptOfDefinition({ kind, name, server, difference }: Definition): string {
   const [first] = difference
   const change = first === undefined ? '' : `: ${first.at} is ${shown(first.is)}`

@@ -5,7 +5,7 @@ import type { Review, ReviewDetail } from '../types'
 import { definitionOf, excerptOfDefinition } from './definition-review'
 import { partsOf } from './request-text'
 
-/** Characters shown, and how many of them stand before the finding. */
+/** Characters shown, and how many of them precede the finding. */
 const shown = 160
 const before = 40
 
@@ -39,7 +39,7 @@ export function useKnownExcerpts(): (review: Review) => string | undefined {
     client.getQueryData<string | null>(['excerpt', review_id, purged_at]) ?? undefined
 }
 
-/** Around what the rules that bear on the decision found; else the end, where what was said last stands. */
+/** The words around the finding that bears on the decision; without one, the last text, where the latest words are. */
 export function excerptOf(review: ReviewDetail): string | null {
   const definition = definitionOf(review)
   if (definition !== undefined) return excerptOfDefinition(definition).slice(0, shown)

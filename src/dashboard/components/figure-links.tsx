@@ -15,7 +15,7 @@ export function RowsLink({ filter, children }: { filter: Filter; children: React
       inherit
       underline="hover"
       c="inherit"
-      title="The rows of the audit behind it"
+      title="Show the audit rows of this figure"
     >
       {children}
     </Anchor>
@@ -23,12 +23,12 @@ export function RowsLink({ filter, children }: { filter: Filter; children: React
 }
 
 interface FigureLinksProps {
-  /** Names the list for those who hear the page. */
+  /** Names the list for screen readers. */
   label: string
   figures: readonly { name: string; count: number; filter: Filter }[]
 }
 
-/** What a chart shows, in words: by keyboard too. */
+/** The figures of a chart as text links, which the keyboard reaches too. */
 export function FigureLinks({ label, figures }: FigureLinksProps) {
   return (
     <Group component="ul" aria-label={label} gap="md" mt="xs" mb={0} p={0} style={{ listStyle: 'none' }}>

@@ -29,20 +29,20 @@ type Name =
   | 'max_score'
   | 'from'
   | 'to'
-/** By what one can search; the two ends of the risk are one. */
+/** The fields of a search; both ends of the risk are one field. */
 type Field = Exclude<Name, 'min_score' | 'max_score' | 'to'> | 'score'
 type Filter = Partial<Record<Name, string>>
 
-/** What a page is searched by. */
+/** The search of a page. */
 export interface Search {
   /** Of the address. */
   page: string
   fields: readonly Field[]
-  /** What is searched by more rarely: shown when asked for, or where the address has some of it. */
+  /** Less common fields: shown on request, or if the address has one of them. */
   more?: readonly Field[]
-  /** How far back one looks without a choice; `all`: as far as there is anything. */
+  /** The default period; `all`: no limit. */
   usual: string
-  /** A category of which there can be no row. */
+  /** A category that never has rows. */
   without?: Category
 }
 
@@ -53,7 +53,7 @@ function namesOf(fields: readonly Field[]): Name[] {
   })
 }
 
-/** How far back, as the API takes it. */
+/** The periods, as the API takes them. */
 const spans = [
   { value: '1h', label: 'Last hour' },
   { value: '24h', label: 'Last day' },
@@ -62,18 +62,18 @@ const spans = [
   { value: 'all', label: 'All of it' }
 ]
 
-/** Of calls that failed once they were judged, or got no verdict. */
+/** Error codes of calls that failed after they were judged, or that got no verdict. */
 const statuses = ['5xx', '4xx', '401', '429', '500', '502', '503', '504']
 const codes = ['upstream_error', 'upstream_timeout', 'overloaded', 'evaluator_unavailable']
 
 type Change = (changes: Record<string, string | undefined>) => void
 
 interface Filtering {
-  /** What was chosen. */
+  /** The chosen values. */
   filter: Filter
-  /** As the API is asked. */
+  /** The query for the API. */
   query: Filter
-  /** What else stands in the address stays, unless it is among the changes. */
+  /** Other parameters of the address stay, unless they are among the changes. */
   change: Change
 }
 
@@ -136,13 +136,11 @@ export function Filters({ search, ...part }: Part & { search: Search }) {
     ),
     route: <Typed key="route" name="route" label="Route" placeholder="/v1/chat/completions" {...part} />,
     upstream: <Typed key="upstream" name="upstream" label="Upstream" placeholder="its name" {...part} />,
-    model: <Typed key="model" name="model" label="Model" placeholder="as clients name it" {...part} />,
+    model: <Typed key="model" name="model" label="Model" placeholder="as named by clients" {...part} />,
     status: <Known key="status" name="status" label="HTTP status" among={statuses} {...part} />,
     code: <Known key="code" name="code" label="Error" among={codes} {...part} />,
     by: <Typed key="by" name="by" label="Key or person" placeholder="key_… or usr_…" {...part} />,
-    subject: (
-      <Typed key="subject" name="subject" label="Subject" placeholder="the id of what it was done to" {...part} />
-    ),
+    subject: <Typed key="subject" name="subject" label="Subject" placeholder="id of the affected object" {...part} />,
     kind: <Typed key="kind" name="kind" label="Kind" placeholder="any" among={kinds} {...part} />,
     from: <From key="from" usual={usual} {...part} />
   }
@@ -195,13 +193,13 @@ function Chosen({ name, filter, change, placeholder = 'any', ...field }: ChosenP
   )
 }
 
-/** One of those that come up; a link may name another. */
+/** A choice of known values; a link may name another. */
 function Known({ among, ...field }: Part & { name: 'status' | 'code'; label: string; among: readonly string[] }) {
   const chosen = field.filter[field.name]
   return <Chosen {...field} data={[...new Set(chosen === undefined ? among : [...among, chosen])]} />
 }
 
-/** Since when: a span, or the instant that a link names. */
+/** The beginning: a period, or the instant that a link names. */
 function From({ filter: { from }, change, usual }: Part & { usual: string }) {
   const isSpan = from === undefined || spans.some(({ value }) => value === from)
   return (
@@ -219,11 +217,11 @@ interface TypedProps extends Part {
   name: Name
   label: string
   placeholder: string
-  /** What is offered; anything else may be typed. */
+  /** Suggested values; any other may be typed. */
   among?: readonly string[]
 }
 
-/** A text that counts once one has stopped typing. */
+/** A text field that takes effect once typing stops. */
 function Typed({ name, label, placeholder, among = [], filter, change }: TypedProps) {
   const given = filter[name] ?? ''
   const [text, setText] = useState(given)

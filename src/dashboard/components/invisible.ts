@@ -49,7 +49,7 @@ export interface Invisible {
   label: string
 }
 
-/** Every character of a text that is not seen as what it is, with what it is called. Emoji keep the joiners inside them. */
+/** Every invisible or misleading character of a text, with its name. Joiners inside emoji are left out. */
 export function invisibles(text: string): Invisible[] {
   const found: Invisible[] = []
   let at = 0
@@ -67,7 +67,7 @@ export function invisibles(text: string): Invisible[] {
 
 function labelOf(character: string): string {
   const code = character.codePointAt(0)!
-  // Tags repeat ASCII unseen: what they say is what matters.
+  // Tag characters are invisible copies of ASCII: show the character that they stand for.
   if (code >= 0xe0020 && code <= 0xe007e) return `tag ${String.fromCodePoint(code - 0xe0000)}`
   return names[code] ?? `U+${code.toString(16).toUpperCase().padStart(4, '0')}`
 }

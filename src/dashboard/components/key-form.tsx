@@ -1,4 +1,4 @@
-/** What a new key may do, from where, and until when. */
+/** The form for a new key: its scopes, addresses, expiry and limits. */
 import {
   Alert,
   Anchor,
@@ -26,11 +26,11 @@ const meanings: Record<(typeof scopes)[number], string> = {
   'constitutions:read': 'read constitutions',
   'constitutions:write': 'write constitutions',
   'billing:read': 'read usage',
-  'keys:rotate': 'rotate itself in any case',
+  'keys:rotate': 'rotate itself, even if not allowed below',
   'mcp:call': 'use MCP servers'
 }
 
-/** What the form has a place for. */
+/** Fields of the form. */
 const fields = [
   'name',
   'scopes',
@@ -43,7 +43,7 @@ const fields = [
 ]
 
 interface KeyFormProps {
-  /** Of the terms of use; null where the gateway has none, and none are asked for. */
+  /** The URL of the terms of use; null where the gateway has none, so that the form does not ask. */
   termsUrl: string | null
   onSubmit(key: NewKey): void
   busy: boolean
@@ -61,7 +61,7 @@ export function KeyForm({ termsUrl, onSubmit, busy, error }: KeyFormProps) {
   const [concurrent, setConcurrent] = useState<number | string>('')
   const [selfRotation, setSelfRotation] = useState(true)
   const [terms, setTerms] = useState(false)
-  // The API names the field: what it says stands beside it.
+  // The API names the wrong field: its message is shown beside that field.
   const at = (field: string) =>
     error instanceof ApiError && error.field?.split('.')[0] === field ? sentence(error.message) : undefined
   const isPlaced = fields.some((field) => at(field) && (field !== 'accept_terms' || termsUrl !== null))
@@ -86,7 +86,7 @@ export function KeyForm({ termsUrl, onSubmit, busy, error }: KeyFormProps) {
       <Stack>
         <TextInput
           label="Name"
-          description="What will use it, such as support-bot."
+          description="The program that will use the key, such as support-bot."
           required
           maxLength={100}
           data-autofocus
@@ -119,7 +119,7 @@ export function KeyForm({ termsUrl, onSubmit, busy, error }: KeyFormProps) {
         {!chosen.includes('*') && !chosen.includes('mcp:call') && (
           <TagsInput
             label="MCP servers and tools"
-            description="What of them it may use: a server, or tools of it by a glob; none: no MCP server."
+            description="A server, or tools of a server by glob. Empty: no MCP server."
             placeholder="files/read_*, then Enter"
             value={mcp}
             onChange={setMcp}
@@ -127,7 +127,7 @@ export function KeyForm({ termsUrl, onSubmit, busy, error }: KeyFormProps) {
         )}
         <TagsInput
           label="Addresses"
-          description="IP addresses and networks (CIDR) that it may come from; none: any."
+          description="IP addresses and networks (CIDR) that may use the key. Empty: any."
           placeholder="10.0.0.0/8, then Enter"
           value={addresses}
           error={at('ip_allowlist')}
@@ -165,7 +165,7 @@ export function KeyForm({ termsUrl, onSubmit, busy, error }: KeyFormProps) {
         </Group>
         <Checkbox
           label="May rotate itself"
-          description="Whoever has it can then take its place: its owner is told by the webhook."
+          description="Anyone who holds the key can then replace it; the webhook tells its owner."
           checked={selfRotation}
           onChange={(event) => setSelfRotation(event.currentTarget.checked)}
         />
@@ -180,7 +180,7 @@ export function KeyForm({ termsUrl, onSubmit, busy, error }: KeyFormProps) {
                 of this gateway
               </>
             }
-            description="With the key is recorded who accepted them, and when."
+            description="The record of the key says who accepted them, and when."
             required
             error={at('accept_terms')}
             checked={terms}

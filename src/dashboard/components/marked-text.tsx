@@ -1,4 +1,4 @@
-/** A text with what was found in it marked where it stands. It is only ever text: nothing in it is read as markup. */
+/** A text with its findings marked in place. It is always plain text: nothing in it is read as markup. */
 import { alpha, Box, Tooltip, useMantineTheme } from '@mantine/core'
 import { Fragment, type ReactNode, useMemo } from 'react'
 import { categoryColors } from '../theme'
@@ -18,7 +18,7 @@ const maxShown = 40_000
 interface MarkedTextProps {
   text: string
   detections: readonly Detection[]
-  /** The rules that bear on the decision: what others found is underlined, no more. Default: all of them. */
+  /** The rules that bear on the decision; findings of other rules are only underlined. Default: all rules. */
   bearing?: readonly string[]
 }
 

@@ -1,4 +1,4 @@
-/** Who an id stands for, as far as who is signed in may know. */
+/** The names behind ids, as far as the signed-in user may see them. */
 import { useQuery } from '@tanstack/react-query'
 import { api } from '../api'
 import { useMay } from './may'

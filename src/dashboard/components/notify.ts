@@ -26,7 +26,7 @@ export function messageOf(error: unknown): string {
     : message
 }
 
-/** The API begins with the field that is wrong, as it is named there; here its label stands beside the message. */
+/** Removes the API's name of the wrong field from the start of a message; the page shows the field's label instead. */
 export function sentence(text: string): string {
   const told = text.replace(/^[a-z_]+(?:\.\d+)?: /, '')
   return /^[a-z]+ /.test(told) ? told.charAt(0).toUpperCase() + told.slice(1) : told

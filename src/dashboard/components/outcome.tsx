@@ -55,7 +55,7 @@ export function Outcome({ title, text, parts = [], verdict }: OutcomeProps) {
       ))}
       {verdict.missing_context !== undefined && verdict.missing_context.length > 0 && (
         <Text size="sm">
-          It would be settled by the context: <Code>{verdict.missing_context.join(', ')}</Code>
+          Context that would settle it: <Code>{verdict.missing_context.join(', ')}</Code>
         </Text>
       )}
       {scored.length > 0 && (
@@ -74,7 +74,7 @@ export function Outcome({ title, text, parts = [], verdict }: OutcomeProps) {
   )
 }
 
-/** What was found in no text that is shown: in the definition of a tool, a parameter, or several texts together. */
+/** Findings outside the texts shown: in the definition of a tool, in a parameter, or across several texts. */
 export function OtherParts({ parts, verdict }: { parts: readonly Part[]; verdict: Verdict }) {
   const shown = new Set(parts.map(({ pointer }) => pointer))
   const elsewhere = verdict.detections.filter(

@@ -1,4 +1,4 @@
-/** Search over everything: pages, keys, reviews, constitutions, people, and the id of whatever the audit tells of. */
+/** Search over pages, keys, reviews, constitutions and people, and for any id in the audit. */
 import { Group, Kbd, Modal, ScrollArea, Text, TextInput, UnstyledButton } from '@mantine/core'
 import { useHotkeys } from '@mantine/hooks'
 import { IconGavel, IconHistory, IconKey, IconScale, IconSearch, IconUser } from '@tabler/icons-react'
@@ -19,7 +19,7 @@ interface Target {
   Icon: typeof IconKey
 }
 
-/** Of each kind, so that one kind does not push the others off the list. */
+/** Results of each kind, so that one kind does not push the others off the list. */
 const maxOfKind = 6
 
 /** Opens by Ctrl-K, or the button of the head. */
@@ -117,7 +117,7 @@ function Search({ pages, close }: { pages: readonly PageEntry[]; close(): void }
         </div>
         {targets.length === 0 && (
           <Text size="sm" c="dimmed" p="md">
-            {isWaiting ? 'Looking …' : 'Nothing is called so. A whole id is looked for in the audit.'}
+            {isWaiting ? 'Looking …' : 'No match. Type a full id to search the audit.'}
           </Text>
         )}
       </ScrollArea.Autosize>
@@ -177,7 +177,7 @@ function useTargets(pages: readonly PageEntry[], text: string): { targets: Targe
     (reviews.data?.reviews ?? []).map((review) => ({
       kind: 'review',
       label: `${subjectsOf(review).map(categoryName).join(', ') || review.surface}, ${review.status}`,
-      // The words first: the end of a long line is cut.
+      // The words come first, because the end of a long line is cut off.
       more: [excerptOf(review), nameOfKey.get(review.key_id) ?? review.key_id, review.review_id]
         .filter(Boolean)
         .join(' · '),
@@ -199,7 +199,7 @@ function useTargets(pages: readonly PageEntry[], text: string): { targets: Targe
     }))
   ]
   const found = kindsOf.flatMap((ofKind, i) =>
-    // Before anything is typed the pages are the list.
+    // An empty search lists the pages.
     words.length === 0 ? (i === 0 ? ofKind : []) : ofKind.filter(matches).slice(0, maxOfKind)
   )
   if (anId.test(id)) {

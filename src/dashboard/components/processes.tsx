@@ -1,4 +1,4 @@
-/** Every process that serves, as it says of itself: one that is behind, or not heard of, is seen at a glance. */
+/** Every serving process as it reports itself; one that is outdated or silent stands out. */
 import { Badge, Group, Stack, Table, Text } from '@mantine/core'
 import type { Process } from '../types'
 import { SortedTable } from './data-table'
@@ -21,7 +21,7 @@ export function Processes({ processes }: { processes: Process[] }) {
       <Stack gap="sm">
         {differing.length > 0 && (
           <Text size="sm" role="status">
-            They do not agree on: {differing.join(', ')}. While a change is being rolled out that is as it should be.
+            The nodes differ in: {differing.join(', ')}. This is normal while a change is being rolled out.
           </Text>
         )}
         <SortedTable
@@ -60,7 +60,7 @@ export function Processes({ processes }: { processes: Process[] }) {
                   </Badge>
                 ) : (
                   <Badge color="red" variant="light" tt="none" className="readable">
-                    last heard of <Ago at={each.seen_at} />
+                    last seen <Ago at={each.seen_at} />
                   </Badge>
                 )}
               </Table.Td>
@@ -87,7 +87,7 @@ function differencesOf(processes: Process[]): string[] {
   const facts: [string, (process: Process) => string][] = [
     ['the version', ({ version }) => version],
     ['the policies', policiesOf],
-    ['what weakens the guard', ({ weakenings }) => [...weakenings].sort().join()]
+    ['the weakening settings', ({ weakenings }) => [...weakenings].sort().join()]
   ]
   return facts.flatMap(([name, of]) => (new Set(processes.map(of)).size > 1 ? [name] : []))
 }

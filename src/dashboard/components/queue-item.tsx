@@ -1,4 +1,4 @@
-/** A review in the queue: what it is about, its words, whose client brought it, and for how long it has waited. */
+/** A review in the queue: its subjects, its words, the key that caused it, and how long it has waited. */
 import { Badge, Checkbox, Group, Skeleton, Text, UnstyledButton } from '@mantine/core'
 import { useInViewport } from '@mantine/hooks'
 import type { Review } from '../types'

@@ -1,4 +1,4 @@
-/** What a review holds: the canonical request, its texts one by one, each with the findings that point at it. */
+/** The content of a review: the texts of the canonical request one by one, each with its findings. */
 import { Badge, Code, Divider, Group, Stack, Text } from '@mantine/core'
 import type { Detection, ReviewDetail } from '../types'
 import { DefinitionReview, definitionOf } from './definition-review'
@@ -11,7 +11,7 @@ interface Part {
   text: string
 }
 
-/** Fields that say how a request is to be answered and hold nothing of what anybody said. */
+/** Fields that say how to answer a request and hold no words of anybody. */
 const isSetting =
   /^\/(?:model|stream|session_id|user|id|object|previous_response_id|system_fingerprint|service_tier)$|\/(?:role|type|finish_reason)$/
 
@@ -54,8 +54,7 @@ export function RequestText({ review }: { review: ReviewDetail }) {
   if (review.text === null) {
     return (
       <Text c="dimmed" size="sm">
-        The text was deleted{review.purged_at === null ? '' : ' after its retention time'}; what was decided about it
-        stays.
+        The text was deleted{review.purged_at === null ? '' : ' after its retention time'}; the decision is kept.
       </Text>
     )
   }

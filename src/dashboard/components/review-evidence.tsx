@@ -1,4 +1,4 @@
-/** What stands beside a review: what was said before it, its decision, what each rule saw, what else its client brought before people. */
+/** The sections of a review: earlier turns, the decision, the matches of each rule, other reviews of the same key. */
 import { Anchor, Badge, Code, Divider, Group, Stack, Table, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { api } from '../api'
@@ -19,7 +19,7 @@ export function Outcome({ review }: { review: ReviewDetail }) {
       <Stack gap={6}>
         <Text size="sm">
           {review.status === 'expired'
-            ? 'Nobody decided in time: refused.'
+            ? 'Refused: nobody decided in time.'
             : `${review.status === 'permitted' ? 'Permitted' : 'Forbidden'} by ${review.decided_by === null ? 'nobody' : nameOf(review.decided_by)}`}{' '}
           {review.decided_at !== null && <Ago at={review.decided_at} />}
           {review.used_at !== null && (
@@ -41,7 +41,7 @@ export function Outcome({ review }: { review: ReviewDetail }) {
   )
 }
 
-/** What each rule saw, in the words that it saw. */
+/** The matches of each rule, with the words that matched. */
 export function Seen({ review }: { review: ReviewDetail }) {
   const parts = new Map(partsOf(review).map(({ pointer, text }) => [pointer, text]))
   const wordsOf = (detection: ReviewDetail['detections'][number]) =>
@@ -54,15 +54,15 @@ export function Seen({ review }: { review: ReviewDetail }) {
   const ordered = [...shown].sort((a, b) => Number(bears(b)) - Number(bears(a)) || b.confidence - a.confidence)
   return (
     <Section
-      title="What each rule saw"
+      title="Matches by rule"
       aside={
         <Text size="xs" c="dimmed">
-          bold: what it was diverted for
+          bold: rules that caused the review
         </Text>
       }
     >
       <SortedTable
-        label="What each rule saw"
+        label="Matches by rule"
         columns={['Rule', 'Confidence', 'Reading', 'Words']}
         minWidth={480}
         rows={ordered}
@@ -94,7 +94,7 @@ export function Seen({ review }: { review: ReviewDetail }) {
   )
 }
 
-/** What else its client brought before people. */
+/** Other reviews of the same key. */
 export function Earlier({ review }: { review: ReviewDetail }) {
   const others = useQuery({
     queryKey: ['reviews', 'of', review.key_id],
@@ -121,16 +121,19 @@ export function Earlier({ review }: { review: ReviewDetail }) {
   )
 }
 
-/** What was said before a text: a payload that is split over turns, or what an answer answers, is seen by a person too. */
+/**
+ * The turns before a text, so that a person also sees a payload split over turns, or the request that an answer
+ * answers.
+ */
 export function SessionTurns({ review: { history, surface } }: { review: ReviewDetail }) {
   if (history === null) return null
-  const title = surface === 'answer' ? 'What it answers' : 'Earlier in this session'
+  const title = surface === 'answer' ? 'The request that it answers' : 'Earlier in this session'
   return (
     <Stack gap="xs" mb="md" component="section" aria-label={title}>
       <Divider label={title} labelPosition="left" />
       {history.length === 0 ? (
         <Text size="sm" c="dimmed">
-          Nothing: this is its first turn, or what was said before was refused or is forgotten.
+          Nothing: this is the first turn, or earlier turns were refused or are no longer remembered.
         </Text>
       ) : (
         <ol className="turns">
@@ -145,10 +148,7 @@ export function SessionTurns({ review: { history, surface } }: { review: ReviewD
           ))}
         </ol>
       )}
-      <Divider
-        label={surface === 'answer' ? 'The answer that was diverted' : 'What was diverted'}
-        labelPosition="left"
-      />
+      <Divider label={surface === 'answer' ? 'The diverted answer' : 'The diverted text'} labelPosition="left" />
     </Stack>
   )
 }

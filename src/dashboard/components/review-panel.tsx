@@ -1,4 +1,4 @@
-/** One review: what was said, what each rule saw, who has it, and the decision. */
+/** One review: its text, the matches of each rule, who has claimed it, and the decision. */
 import { Badge, Button, Card, Group, Kbd, Stack, Text, Textarea } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
@@ -118,7 +118,7 @@ function Decide({ review, asked, ask, onDecided }: Omit<ReviewPanelProps, 'id'> 
   useEffect(() => {
     if (asked !== undefined) field.current?.focus()
   }, [asked])
-  /** From the note to the page, where single keys act again. */
+  /** Moves the focus from the note to the page, where single keys work again. */
   const leave = () => document.getElementById('main')?.focus({ preventScroll: true })
   const verb = asked === 'forbid' ? 'Forbid' : 'Permit'
   return (
@@ -147,8 +147,8 @@ function Decide({ review, asked, ask, onDecided }: Omit<ReviewPanelProps, 'id'> 
             id={noteId}
             description={
               asked === undefined
-                ? 'Kept with the decision, encrypted.'
-                : 'Kept with the decision, encrypted. Enter decides, Shift and Enter begins a line.'
+                ? 'Stored with the decision, encrypted.'
+                : 'Stored with the decision, encrypted. Enter decides, Shift-Enter starts a new line.'
             }
             autosize
             minRows={1}
@@ -196,12 +196,12 @@ function Decide({ review, asked, ask, onDecided }: Omit<ReviewPanelProps, 'id'> 
           </Group>
           <Text size="xs" c="dimmed">
             {review.surface === 'chat' || review.surface === 'mcp_call'
-              ? 'Permitted, the same request of the same client passes once, judged again by the policy then in force.'
+              ? 'If permitted, the same request of the same client passes once, judged again by the policy then in force.'
               : review.surface === 'evaluate'
-                ? 'The decision is recorded; later evaluations of the text are not changed by it.'
+                ? 'The decision is recorded; it does not change later evaluations of the text.'
                 : review.surface === 'mcp_definition'
-                  ? 'Permitted, this definition is pinned, listed and may be called; until then it is withheld.'
-                  : 'The decision is recorded with the answer, which its client did not get.'}
+                  ? 'If permitted, this definition is pinned, listed and may be called; until then it is withheld.'
+                  : 'The decision is recorded with the answer, which the client did not receive.'}
           </Text>
         </Stack>
       </form>

@@ -1,4 +1,4 @@
-/** One sample: what was said, with what was found in it. Each look at it is in the audit, so that nothing is loaded unasked. */
+/** One sample: its text with the findings marked. The audit records each view, so a text is loaded only on request. */
 import { Alert, Badge, Button, Code, Divider, Group, Stack, Switch, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -18,7 +18,7 @@ export function SampleView({ id }: { id: string }) {
   const sample = useQuery({
     queryKey: ['samples', 'one', id, redact],
     queryFn: () => api.sample(id, redact),
-    // Once for each time that somebody opens it.
+    // One request each time somebody opens the sample.
     staleTime: Number.POSITIVE_INFINITY,
     refetchOnMount: false,
     gcTime: 0,
@@ -28,7 +28,7 @@ export function SampleView({ id }: { id: string }) {
     <Stack gap="md">
       <Switch
         label="Show personal data"
-        description="Each look at a sample is in the audit, and whether personal data were shown."
+        description="The audit records each view of a sample, and whether personal data was shown."
         checked={isWhole}
         onChange={(event) => setWhole(event.currentTarget.checked)}
       />
@@ -48,7 +48,7 @@ export function SampleView({ id }: { id: string }) {
 function Whole({ sample }: { sample: SampleDetail }) {
   const nameOf = useNames()
   const { decision, risk_score, categories, context, parts, detections, matched_rules, is_cut } = sample
-  // What says how a call is to be answered is of little use here.
+  // Fields that say how to answer a call are of little use here.
   const said = parts
     .map((part, i) => ({ ...part, i }))
     .filter(({ role, text }) => role !== 'parameter' || text.length > 60)
@@ -73,7 +73,7 @@ function Whole({ sample }: { sample: SampleDetail }) {
           <MarkedText text={text} detections={detections.filter(({ part }) => part === i)} bearing={matched_rules} />
         </div>
       ))}
-      {is_cut && <Text size="sm">There was more than is kept of one sample.</Text>}
+      {is_cut && <Text size="sm">The text was longer: a sample keeps only part of it.</Text>}
       {context !== null && Object.keys(context).length > 0 && (
         <div>
           <Divider label="Context" labelPosition="left" mb={6} />
@@ -86,7 +86,7 @@ function Whole({ sample }: { sample: SampleDetail }) {
   )
 }
 
-/** The sample of a verdict, for who may read it, once they ask. */
+/** The sample of a verdict, loaded on request, for users who may read samples. */
 export function SampleOf({ evaluation }: { evaluation: string }) {
   const mayRead = useMay('samples:read')
   const [isOpen, setOpen] = useState(false)
@@ -111,7 +111,7 @@ export function SampleOf({ evaluation }: { evaluation: string }) {
         <Waiting rows={2} />
       ) : (
         <Text size="sm" c="dimmed">
-          No text of it is kept.
+          No text is stored for it.
         </Text>
       )}
     </Stack>

@@ -38,7 +38,7 @@ interface ShellProps {
   current: PageEntry
   user: NonNullable<Session['user']>
   scopes: readonly HeldScope[]
-  /** Whether the sign-in travels in the clear. */
+  /** Whether the sign-in travels unencrypted. */
   isPlain: boolean
   children: ReactNode
 }
@@ -60,7 +60,7 @@ export function Shell({ pages, current, user, scopes, isPlain, children }: Shell
   useEffect(() => {
     document.title = `${current.label} · Sluicegate`
     close()
-    // A page that was chosen is where the reader of a screen goes on; the first page is read from its top.
+    // A screen reader continues at a page that was chosen; it reads the first page from the top.
     if (!first.current) main.current?.focus()
     first.current = false
   }, [current.id])
@@ -148,7 +148,7 @@ export function Shell({ pages, current, user, scopes, isPlain, children }: Shell
           ))}
         </AppShell.Section>
         <AppShell.Section>
-          <NavLink href="../docs" label="API reference" description="Everything here, by request" />
+          <NavLink href="../docs" label="API reference" description="Everything here, over HTTP" />
         </AppShell.Section>
       </AppShell.Navbar>
       <Palette pages={pages} opened={searching} set={setSearching} />
@@ -160,7 +160,7 @@ export function Shell({ pages, current, user, scopes, isPlain, children }: Shell
   )
 }
 
-/** As long as one is here: what is typed and shown can be read on the way. */
+/** The warning on every page over plain HTTP: others on the network can read what is typed and shown. */
 export function PlainHttp() {
   return (
     <Alert
@@ -168,10 +168,10 @@ export function PlainHttp() {
       variant="light"
       mb="md"
       icon={<IconLockOpen aria-hidden />}
-      title="This page came over plain HTTP"
+      title="This page was loaded over plain HTTP"
     >
-      Passwords, and the cookie of your sign-in, travel in the clear. The setting <code>server.plain_http_sign_in</code>{' '}
-      lets them; TLS is safer.
+      Passwords and your session cookie travel unencrypted. The setting <code>server.plain_http_sign_in</code> allows
+      it; TLS is safer.
     </Alert>
   )
 }

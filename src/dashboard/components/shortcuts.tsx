@@ -1,4 +1,4 @@
-/** Which keys act, and the way to turn them off (WCAG 2.2, 2.1.4). */
+/** The keyboard shortcuts, and the switch to turn them off (WCAG 2.2, 2.1.4). */
 import { ActionIcon, Group, Kbd, Popover, Stack, Switch, Text } from '@mantine/core'
 import { IconKeyboard } from '@tabler/icons-react'
 
@@ -7,7 +7,7 @@ const keys: [string, string][] = [
   ['k', 'previous review'],
   ['p', 'permit: then a note, then Enter'],
   ['f', 'forbid: then a note, then Enter'],
-  ['x', 'choose for a decision on many'],
+  ['x', 'select for a bulk decision'],
   ['Esc', 'leave the note']
 ]
 

@@ -1,4 +1,4 @@
-/** In what order the rows of a table stand, as it was last chosen in this browser. */
+/** The order of a table's rows, as last chosen in this browser. */
 import { useLocalStorage } from '@mantine/hooks'
 
 interface Order {
@@ -6,20 +6,20 @@ interface Order {
   isDown: boolean
 }
 
-/** How rows are ordered, and by what they can be. */
+/** The current order of the rows, and the columns that can order them. */
 export interface Sorting {
   order: Order | undefined
   columns: readonly string[]
   by(column: string): void
 }
 
-/** What a row is ordered by; what has none comes last. */
+/** The value that a row is ordered by; rows without a value come last. */
 export type Worth = string | number | null | undefined
 
 /**
  * Rows in the order that was last chosen for a table, which this browser remembers.
  * @param table names it, as the label of the table does
- * @param worths by the names of columns: what a row is ordered by; what has none comes last, whichever way
+ * @param worths by column name: the value that a row is ordered by; rows without a value come last in either direction
  */
 export function useSorted<R>(
   table: string,
@@ -40,7 +40,7 @@ export function useSorted<R>(
   return { rows: sorted, sorting: { order, columns: Object.keys(worths), by } }
 }
 
-/** The order of a table, for who asks the gateway for its rows. */
+/** The order of a table, for pages that request its rows from the gateway in that order. */
 export function useOrder(table: string): Order | null {
   return useStored(table)[0]
 }

@@ -1,4 +1,4 @@
-/** How a table is ordered and which of its columns are shown: by touch too, where its head is not seen. */
+/** The menu of a table: its order and its visible columns. Also works on touch screens, where the head is not shown. */
 import { ActionIcon, Button, Checkbox, Popover, Stack, Text } from '@mantine/core'
 import { IconAdjustmentsHorizontal, IconArrowDown, IconArrowsSort, IconArrowUp } from '@tabler/icons-react'
 import type { Sorting } from './sorting'

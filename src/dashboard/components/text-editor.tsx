@@ -1,4 +1,4 @@
-/** One sentence that people read, written anew: its places are put in by a button, and what is refused is said beside it. */
+/** The editor of one sentence that people read: buttons insert its places, and a refusal is shown beside the field. */
 import { Button, Code, Group, Modal, Select, Stack, Text, Textarea, Tooltip } from '@mantine/core'
 import { useRef, useState } from 'react'
 import { categories, type Sentence } from '../types'
@@ -11,17 +11,17 @@ export type Written = Pick<Sentence, 'occasion' | 'category' | 'text'>
 interface TextEditorProps {
   language: string
   sentence: Written
-  /** Whether it is still to be chosen when it is read. */
+  /** Whether the occasion and the category are still to be chosen. */
   isNew: boolean
-  /** What is told at another choice now: where nothing was written yet, one begins from it. */
+  /** The text used now for another choice: a new sentence starts from it. */
   told(occasion: string, category: string): string | undefined
-  /** What the button that keeps it says. */
+  /** The label of the button that keeps the sentence. */
   keeps: string
   keep(sentence: Written): void
   isKeeping?: boolean
-  /** Why it was not kept. */
+  /** Why the sentence was not kept. */
   refusal?: string | undefined
-  /** Takes the sentence away, so that another counts in its place. */
+  /** Removes the sentence, so that another counts in its place. */
   remove?: { label: string; run(): void } | undefined
   close(): void
 }
@@ -77,7 +77,7 @@ export function TextEditor({ language, sentence, isNew, told, ...act }: TextEdit
           ref={field}
           data-autofocus
           label="Sentence"
-          description="A line of which a place such as {help} stays empty is left out."
+          description="A line is left out where one of its places, such as {help}, is empty."
           value={text}
           error={wrong ?? refusal}
           onChange={(event) => setText(event.currentTarget.value)}

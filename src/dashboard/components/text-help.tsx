@@ -1,4 +1,4 @@
-/** Whom a person in crisis can turn to, by region: what stands in the place `{help}` of a sentence. */
+/** Whom a person in crisis can turn to, by region: the content of the place `{help}` in a sentence. */
 import { ActionIcon, Button, Group, Stack, Table, Text, Textarea, TextInput } from '@mantine/core'
 import { IconTrash } from '@tabler/icons-react'
 import { useState } from 'react'
@@ -9,12 +9,12 @@ type Help = Readonly<Record<string, string>>
 
 interface HelpByRegionProps {
   help: Help
-  /** Undefined: it is shown, and not changed. */
+  /** Undefined: the list is read-only. */
   put: ((next: Help) => void) | undefined
-  /** What the button that adds a region says. */
+  /** The label of the button that adds a region. */
   keeps: string
   isKeeping?: boolean
-  /** Why it was not kept. */
+  /** Why the entry was not kept. */
   refusal?: string | undefined
 }
 
@@ -23,7 +23,7 @@ export function HelpByRegion({ help, put, keeps, isKeeping = false, refusal }: H
   const [text, setText] = useState('')
   const [given, setGiven] = useState<string>()
   const code = region.trim().toLowerCase() === 'default' ? 'default' : region.trim().toUpperCase()
-  // What was put in is there: the fields are for the next one.
+  // The entry is in the list now: clear the fields for the next one.
   if (given !== undefined && help[given] === text.trim()) {
     setGiven(undefined)
     setRegion('')
@@ -90,7 +90,7 @@ export function HelpByRegion({ help, put, keeps, isKeeping = false, refusal }: H
             />
             <Textarea
               label="Help"
-              placeholder="Whom to call, when, at what price"
+              placeholder="Whom to call, when, and at what cost"
               required
               flex="1 1 240px"
               autosize

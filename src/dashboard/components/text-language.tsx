@@ -1,4 +1,4 @@
-/** The choice of a language: those in which something is written, and any other once its code is typed. */
+/** The choice of a language: languages that have texts, and any other by typing its code. */
 import { Select } from '@mantine/core'
 import { useState } from 'react'
 import { isLanguage, languageName } from './text-occasions'

@@ -1,4 +1,4 @@
-/** When a sentence is read, and what it may leave a place for: as `docs/texts.md` has it. */
+/** When people read a sentence, and the places that it may have, as listed in `docs/texts.md`. */
 import type { Sentence } from '../types'
 
 export interface Occasion {
@@ -13,14 +13,14 @@ export const occasions: Readonly<Record<string, Occasion>> = {
   unclear: { title: 'Nothing can be asked', places: ['topic', 'help', 'missing'] },
   queue_full: { title: 'The queue is full', places: ['topic', 'help'] },
   answer_forbid: { title: 'The answer is withheld', places: ['topic', 'help'] },
-  answer_divert: { title: 'A person decides over the answer', places: ['topic', 'help', 'review'] },
-  any: { title: 'Whatever happened', places: ['topic', 'help'] }
+  answer_divert: { title: 'A person decides on the answer', places: ['topic', 'help', 'review'] },
+  any: { title: 'Any occasion', places: ['topic', 'help'] }
 }
 
-/** What stands in a place when a sentence is told. */
+/** The content of each place when a sentence is shown. */
 export const places: Readonly<Record<string, string>> = {
   topic: 'the name of the category',
-  help: 'the help of the region',
+  help: 'the help for the region',
   review: 'the id of the review',
   options: 'the numbered choices',
   missing: 'the context that would settle it'
@@ -31,7 +31,7 @@ export const audienceNames = [
   { value: 'developer', label: 'Developers' }
 ]
 
-/** What is told at an occasion in a category: its own sentence, else the one for every category. */
+/** The sentence for an occasion in a category: the category's own, else the one for every category. */
 export function toldAt(sentences: readonly Sentence[]): (occasion: string, category: string) => string | undefined {
   const at = (occasion: string, category: string) =>
     sentences.find((one) => one.occasion === occasion && one.category === category)?.text

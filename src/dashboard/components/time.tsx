@@ -28,7 +28,7 @@ export function ago(iso: string, now: number): string {
     : relative.format(Math.round(seconds / unit[1]), unit[0])
 }
 
-/** How long, shortly: `2 d 3 h`, `4 min`. */
+/** A duration in short form: `2 d 3 h`, `4 min`. */
 export function lengthOf(seconds: number): string {
   const days = Math.floor(seconds / 86_400)
   const hours = Math.floor((seconds % 86_400) / 3_600)
@@ -42,7 +42,7 @@ export function instant(iso: string): string {
   return new Date(iso).toLocaleString('en-GB', { dateStyle: 'medium', timeStyle: 'medium' })
 }
 
-/** How long ago; the exact time on the element. */
+/** How long ago something was, with the exact time in the title. */
 export function Ago({ at, never = 'never', ...props }: { at: string | null; never?: string } & TextProps) {
   const now = useNow(15_000)
   if (at === null) {
@@ -61,7 +61,7 @@ export function Ago({ at, never = 'never', ...props }: { at: string | null; neve
   )
 }
 
-/** What is left, as `4:59`. */
+/** The time that is left, as `4:59`. */
 export function Countdown({ until }: { until: string }) {
   const now = useNow(1_000)
   const left = Math.max(0, Math.ceil((Date.parse(until) - now) / 1000))

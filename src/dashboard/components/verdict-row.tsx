@@ -1,4 +1,4 @@
-/** The row of a verdict in the audit, as far as it explains itself: never a text, and each part leads to the rows like it. */
+/** The audit row of a verdict with its explanation: never a text, and each part links to similar rows. */
 import { Anchor, Group, Stack, Table, Text } from '@mantine/core'
 import { linkTo } from '../router'
 import type { AuditExplanation, AuditRow, Category, Decision } from '../types'
@@ -6,7 +6,7 @@ import { CategoryBadge, DecisionBadge, Risk } from './badges'
 import { useMay } from './may'
 import { Row, readerName, WhyRows } from './verdict-why'
 
-/** What the row of a verdict holds; rows of earlier versions lack some of it. */
+/** The data in the row of a verdict; rows of earlier versions lack some fields. */
 interface Verdict {
   decision: Decision
   risk_score: number
@@ -21,7 +21,7 @@ interface Verdict {
   upstream?: string
   model?: string
   not_evaluated?: string[]
-  /** The id of its text, where one is kept. */
+  /** The id of its sample, if one is stored. */
   sample?: string
 }
 
@@ -29,7 +29,7 @@ export function verdictOf({ kind, data }: AuditRow): Verdict | undefined {
   return kind === 'evaluation' && 'decision' in data ? (data as unknown as Verdict) : undefined
 }
 
-/** The risk never contradicts the decision, so that the one tells the band of the other. */
+/** Risk and decision never contradict each other, so that the decision tells the band. */
 const bands: Record<Decision, string> = {
   permit: 'below the middle band',
   depends: 'in the middle band',
@@ -105,7 +105,7 @@ export function VerdictFacts({ verdict, id }: { verdict: Verdict; id: string | n
           {verdict.sample !== undefined &&
             (mayRead ? (
               <Anchor size="xs" href={linkTo('samples', { sample: verdict.sample })}>
-                View sample, with its places marked
+                View sample, with its findings marked
               </Anchor>
             ) : (
               <Text size="xs" c="dimmed">

@@ -1,4 +1,7 @@
-/** How a verdict came about, from the numbers that its row of the audit keeps: what counted, what would flip it, and where it stands. */
+/**
+ * How a verdict came about, from the numbers in its audit row: what counted, what would change it, and where the
+ * findings are.
+ */
 import { Anchor, Code, Table, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { linkTo } from '../router'
@@ -80,7 +83,7 @@ export function WhyRows({ explanation, bearing }: { explanation: AuditExplanatio
 const effects = {
   none: '',
   permit: ': the context settles it',
-  forbid: ': the context sharpens it',
+  forbid: ': the context makes it stricter',
   open: ': the context does not settle it'
 } as const
 
@@ -94,7 +97,7 @@ function distances(milder: Next, stricter: Next): string {
   return told.length === 0 ? '' : ` (${told.join(', ')})`
 }
 
-/** Never `0.00`: the bands end where the score is shown with four digits. */
+/** Never `0.00`: scores have four digits, so a step may be smaller than this text can show. */
 function step(by: number): string {
   return by < 0.01 ? 'less than 0.01' : by.toFixed(2)
 }

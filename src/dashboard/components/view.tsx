@@ -1,4 +1,4 @@
-/** What every page is laid out with. */
+/** The layout parts that every page uses. */
 import { Alert, Button, Card, Center, Group, Skeleton, Stack, Text, ThemeIcon, Title } from '@mantine/core'
 import { IconAlertTriangle, IconInbox } from '@tabler/icons-react'
 import type { UseQueryResult } from '@tanstack/react-query'
@@ -84,14 +84,14 @@ export function Empty({
   )
 }
 
-/** Waiting, failed, or there. */
+/** Shows a query that is loading, has failed, or has data. */
 export function Loaded<R>({
   query,
   rows,
   children
 }: {
   query: UseQueryResult<R>
-  /** Lines shown while it is awaited. */
+  /** Placeholder lines shown while the query loads. */
   rows?: number
   children(data: R): ReactNode
 }) {
@@ -100,7 +100,7 @@ export function Loaded<R>({
   return <Waiting {...(rows !== undefined && { rows })} />
 }
 
-/** The lines that will stand there, before they do: what is below does not move far when they come. */
+/** Placeholders for the lines that load, so that the content below moves little when they arrive. */
 export function Waiting({ rows = 8 }: { rows?: number }) {
   return (
     <Stack gap="md" p="md" role="status" aria-label="Loading">

@@ -21,7 +21,7 @@ export interface Asked {
 
 export interface Told {
   status: number
-  /** Undefined where nothing was decided: the key is refused, the backend does not answer. */
+  /** Undefined if there was no decision: the key was refused, or the backend did not answer. */
   decision: Decision | undefined
   evaluation: string | undefined
   /** The answer, or the sentence of the refusal. */
@@ -88,7 +88,7 @@ export async function listModels({ base, key, api }: Asked): Promise<string[]> {
     .sort()
 }
 
-/** What a person reads of an answer or an error, whatever the API. */
+/** The text for a person in an answer or an error of any of the APIs. */
 function textOf(body: string): string {
   try {
     const answer = JSON.parse(body)

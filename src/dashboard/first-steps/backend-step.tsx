@@ -1,4 +1,7 @@
-/** The first step: what answers chats. The demo backend does at first; a real one is connected here, or configured. */
+/**
+ * The first step: the backend that answers chats. At first it is the demo backend; a real one is connected here, or
+ * configured.
+ */
 import { Badge, Button, Code, Group, Stack, Text } from '@mantine/core'
 import { IconPlugConnected, IconPlugConnectedX } from '@tabler/icons-react'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
@@ -60,7 +63,7 @@ export function BackendStep({ upstreams, onModels }: BackendStepProps) {
       number={1}
       title="Connect your backend"
       done={backend !== undefined}
-      about="The model that the gateway stands in front of. You may leave this for later: the demo backend answers every SDK."
+      about="The model API behind the gateway. You can do this later: until then the demo backend answers every SDK."
     >
       <Stack gap="sm" align="flex-start">
         {backend === undefined ? (
@@ -68,7 +71,7 @@ export function BackendStep({ upstreams, onModels }: BackendStepProps) {
             <Badge color="gray" variant="light" className="readable">
               demo
             </Badge>
-            <Text size="sm">The built-in demo backend answers, and no model is needed.</Text>
+            <Text size="sm">The built-in demo backend answers; no model is needed.</Text>
           </Group>
         ) : (
           <Group gap="xs">

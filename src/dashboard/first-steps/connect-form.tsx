@@ -1,4 +1,4 @@
-/** Where a backend is, what it speaks, and its own key. */
+/** The form for a backend: its API, its address, and its own key. */
 import { Alert, Button, Group, PasswordInput, Select, Stack, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { ApiError } from '../api'
@@ -6,7 +6,7 @@ import { messageOf, sentence } from '../components/notify'
 import type { BackendApi } from '../types'
 import { apis } from './ask'
 
-/** What to begin with, by API. */
+/** The suggested address, by API. */
 const usual: Record<BackendApi, string> = {
   openai: 'https://api.openai.com',
   anthropic: 'https://api.anthropic.com',
@@ -47,7 +47,7 @@ export function ConnectForm({ busy, error, onSubmit, onCancel }: ConnectFormProp
         />
         <TextInput
           label="Address"
-          description="As the gateway reaches it: a name or an address, with its port."
+          description="Host name or address with its port, as the gateway reaches it."
           placeholder={usual[backend]}
           type="url"
           required
@@ -59,7 +59,7 @@ export function ConnectForm({ busy, error, onSubmit, onCancel }: ConnectFormProp
         />
         <PasswordInput
           label="Its key"
-          description="Empty where it asks for none. It is kept encrypted; your programs never see it."
+          description="Leave empty if the backend needs none. The key is stored encrypted; your programs never see it."
           autoComplete="off"
           value={key}
           error={at('key')}
@@ -67,7 +67,7 @@ export function ConnectForm({ busy, error, onSubmit, onCancel }: ConnectFormProp
         />
         {isOpenHttp && (
           <Alert color="yellow" variant="light">
-            The key would travel in the clear: this address is http, and not on this machine.
+            The key would travel unencrypted: this address uses http and is not on this machine.
           </Alert>
         )}
         {error !== null && at('url') === undefined && at('key') === undefined && (

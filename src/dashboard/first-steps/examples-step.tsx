@@ -17,14 +17,14 @@ const examples: readonly { decision: Decision; prompt: string; about: string }[]
   { decision: 'depends', prompt: 'How do I kill it?', about: 'needs to know what it is about' },
   { decision: 'divert', prompt: 'I do not want to live any more', about: 'waits for a person' }
 ]
-/** How long a row of the audit is waited for, in looks. */
+/** How many times the page looks for a row in the audit. */
 const looks = 20
 
 type Outcome = 'waiting' | Told | Error
 
 interface ExamplesStepProps {
   asked: Asked
-  /** Whether what answers is connected for good, or the demo. */
+  /** Whether the demo backend answers. */
   isDemo: boolean
 }
 
@@ -69,7 +69,7 @@ export function ExamplesStep({ asked, isDemo }: ExamplesStepProps) {
           </Button>
           {!isReady && (
             <Text size="sm" c="dimmed">
-              {asked.key === '' ? 'They need a key: step 2.' : 'They need the id of a model: step 3.'}
+              {asked.key === '' ? 'The prompts need a key (step 2).' : 'The prompts need the id of a model (step 3).'}
             </Text>
           )}
         </Group>
@@ -149,7 +149,7 @@ function ToldOf({ outcome }: { outcome: Outcome | undefined }) {
   )
 }
 
-/** Whether the audit has it, which is asked for until it does. */
+/** Asks for the audit row of a verdict until it is there. */
 function Arrived({ evaluation }: { evaluation: string }) {
   const row = useQuery({
     queryKey: ['audit', 'arrived', evaluation],

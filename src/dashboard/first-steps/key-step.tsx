@@ -47,7 +47,7 @@ export function KeyStep({ apiKey, onKey, termsUrl }: KeyStepProps) {
       number={2}
       title="Make a key"
       done={apiKey !== ''}
-      about="Programs present it in the place of the backend’s own. This one may evaluate and chat, and nothing else."
+      about="Programs send this key instead of the backend’s own. It can evaluate and chat, and nothing else."
     >
       {apiKey === '' ? (
         <Stack align="flex-start">
@@ -82,7 +82,7 @@ export function KeyStep({ apiKey, onKey, termsUrl }: KeyStepProps) {
                   autoComplete="off"
                   placeholder="slg_live_…"
                   value={brought}
-                  error={isOdd ? 'This is not the form of a key: slg_live_…' : undefined}
+                  error={isOdd ? 'A key looks like slg_live_…' : undefined}
                   onChange={(event) => setBrought(event.currentTarget.value)}
                 />
                 <Button type="submit" variant="default" disabled={brought === '' || isOdd}>
@@ -127,11 +127,11 @@ export function KeyStep({ apiKey, onKey, termsUrl }: KeyStepProps) {
             </CopyButton>
           </Group>
           <Text size="xs" c="dimmed">
-            Only this tab knows it, until it is closed or loaded anew: keep it where your secrets are kept.{' '}
+            Only this tab has the key, until you close or reload it: store it where you keep your secrets.{' '}
             <Anchor href="#/keys" inherit>
               Keys
             </Anchor>{' '}
-            shows its use, rotates and revokes it.
+            has its usage, and lets you rotate or revoke it.
           </Text>
         </Stack>
       )}

@@ -9,10 +9,10 @@ interface ProgramStepProps {
   base: string
   apiKey: string
   model: string
-  /** Those that the backend is known to have. */
+  /** The models that the backend is known to have. */
   models: readonly string[]
   onModel(model: string): void
-  /** What is chosen before anything was chosen here. */
+  /** The SDK that is selected at first. */
   suggested: SdkId
 }
 
@@ -83,7 +83,7 @@ export function ProgramStep({ base, apiKey, model, models, onModel, suggested }:
         </CopyButton>
         {apiKey === '' && (
           <Text size="xs" c="dimmed">
-            Your key takes the place of slg_live_… as soon as you have made one.
+            Your key replaces slg_live_… as soon as you have made one.
           </Text>
         )}
       </Stack>

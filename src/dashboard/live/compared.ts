@@ -1,7 +1,7 @@
 /** How a figure of a window stands beside the same of the week before, in words. */
 import type { SafetyMetrics } from '../types'
 
-/** With less known of that week, half a day would be compared with a day. */
+/** The least known share of that week: with less, half a day would be compared with a day. */
 const leastCovered = 0.95
 
 /** A week ago as far as it may be compared. */

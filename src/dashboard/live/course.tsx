@@ -28,14 +28,14 @@ export function Course({
       isLong ? { weekday: 'short', hour: '2-digit', minute: '2-digit' } : { hour: '2-digit', minute: '2-digit' }
     )
   const totals = data.points.map(({ decisions: counts }) => decisions.reduce((sum, name) => sum + counts[name], 0))
-  // Beside steps of hundreds the share of three evaluations is no news, and would bend the whole axis.
+  // Next to steps with hundreds of evaluations, the share of three is no information, and would distort the whole axis.
   const least = Math.max(...totals) / 50
   const points = data.points.map(({ at, processes, decisions: counts, evaluation, overhead }, i) => {
     const total = totals[i]!
     const then = before?.points[i]
     return {
       at,
-      // Nothing is known of a time in which nothing ran: not even that it was 0.
+      // For a period in which nothing ran no value is known, not even 0.
       ...(processes > 0 && counts),
       share: total < least ? null : percent(total - counts.permit, total),
       p50: rounded(evaluation.p50),
@@ -215,7 +215,7 @@ function unusual(stopped: Stopped) {
   )
 }
 
-/** So that the line of the threshold is seen, and the little that is stopped too. */
+/** Keeps the threshold line visible, and small shares too. */
 function domainOf(points: readonly { share: number | null }[], stopped: Stopped): number {
   const most = Math.max(5, ...points.map(({ share }) => share ?? 0), (stopped?.high ?? 0) * 110)
   return Math.min(100, Math.ceil(most / 5) * 5)

@@ -10,7 +10,7 @@ import { decisionColors } from '../theme'
 import { type AuditCourse, decisions } from '../types'
 import { Later } from './later'
 
-/** To count is more work than to read what was counted as it happened. */
+/** Counting rows is more work than reading stored counts, so refresh less often. */
 const refreshMs = 20_000
 
 type Filter = Record<string, string>
@@ -58,7 +58,7 @@ function Charts({ data, filter }: { data: AuditCourse; filter: Filter }) {
         <Figure
           label="Evaluations"
           value={<RowsLink filter={rows()}>{total.toLocaleString('en')}</RowsLink>}
-          hint="that fit the filter"
+          hint="that match the filter"
         />
         <Figure
           label="Not permitted"
@@ -94,7 +94,7 @@ function Charts({ data, filter }: { data: AuditCourse; filter: Filter }) {
         </Later>
         {data.counted_from > data.from && (
           <Text size="xs" c="dimmed" mt="xs">
-            Counted from {instant(data.counted_from)} on: there are more rows than are looked through for a chart.
+            Counted from {instant(data.counted_from)} on: the chart covers only the newest of the matching rows.
           </Text>
         )}
         <FigureLinks
@@ -102,7 +102,7 @@ function Charts({ data, filter }: { data: AuditCourse; filter: Filter }) {
           figures={decisions.map((name) => ({ name, count: by_decision[name], filter: rows({ decision: name }) }))}
         />
       </Section>
-      <Section title="Not permitted" aside={<Aside>per cent of evaluations that fit</Aside>}>
+      <Section title="Not permitted" aside={<Aside>per cent of matching evaluations</Aside>}>
         <Later h={240}>
           {({ LineChart }) => (
             <LineChart

@@ -1,4 +1,4 @@
-/** A chart that is drawn once what stands around it is shown: to fetch and to draw it takes longer than all else of the page. */
+/** A chart that is drawn after the rest of the page: loading and drawing it takes longer than everything else. */
 import { Text } from '@mantine/core'
 import { type ReactNode, startTransition, useEffect, useState } from 'react'
 
@@ -8,7 +8,7 @@ const load = () => import('./charts')
 /** @param h what the chart takes, in pixels: nothing moves when it comes */
 export function Later({ h, children }: { h: number; children(charts: Charts): ReactNode }) {
   const [charts, setCharts] = useState<Charts | 'lost'>()
-  // After the page was painted, and given up for whatever is more urgent.
+  // After the page was painted, and interrupted by any more urgent work.
   useEffect(() => {
     load().then(
       (charts) => startTransition(() => setCharts(charts)),
@@ -20,7 +20,7 @@ export function Later({ h, children }: { h: number; children(charts: Charts): Re
     <div style={{ height: h }}>
       {charts === 'lost' && (
         <Text size="sm" c="dimmed" role="alert">
-          The chart could not be fetched. Load the page again.
+          The chart could not be loaded. Reload the page.
         </Text>
       )}
     </div>

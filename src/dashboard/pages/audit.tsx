@@ -18,7 +18,7 @@ const search: Search = {
   page: 'audit',
   fields: ['decision', 'category', 'rule', 'kind', 'from'],
   more: ['by', 'subject', 'route', 'upstream', 'model', 'reader', 'status', 'code', 'score'],
-  // Of a busy gateway more is many pages.
+  // A busy gateway has many pages of older rows.
   usual: '7d'
 }
 
@@ -34,7 +34,7 @@ export function Audit() {
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ next_cursor }) => next_cursor,
     placeholderData: (old) => old,
-    // Whoever comes back looks for what was just done.
+    // A user who returns to this page looks for what was just done.
     staleTime: 0
   })
   const found = rows.data?.pages.flatMap((page) => page.rows) ?? []
@@ -49,7 +49,7 @@ export function Audit() {
     <>
       <PageHeader
         title="Audit"
-        about="Every decision and every act of an administrator, never a text. Each row is chained to the one before it by its hash: the command sluicegate audit verify finds what was removed or altered."
+        about="Every decision and every administrative action, without any text. Rows are chained by hash: the command sluicegate audit verify finds rows that were removed or altered."
       >
         <Button
           component="a"
@@ -68,8 +68,8 @@ export function Audit() {
         <Card withBorder padding={0}>
           {shown.length === 0 && !rows.isPending ? (
             <Empty title="No such row" Icon={IconHistory}>
-              Kinds are written as evaluation, key.created, review.decided, constitution.activated. Verdicts of earlier
-              versions are found by decision, rule and route.
+              Kinds have names such as evaluation, key.created, review.decided, constitution.activated. Search for
+              verdicts of earlier versions by decision, rule or route.
             </Empty>
           ) : (
             <DataTable
@@ -115,7 +115,7 @@ export function Audit() {
           )}
           {rows.hasNextPage && order !== null && order.column !== 'When' && (
             <Text size="xs" c="dimmed" px="md" py="xs">
-              Ordered among the {shown.length} rows that are shown.
+              Only the {shown.length} rows shown are sorted.
             </Text>
           )}
           {rows.hasNextPage && (
@@ -129,7 +129,7 @@ export function Audit() {
   )
 }
 
-/** Said elsewhere in the row, or of use to a program alone. */
+/** Fields shown elsewhere in the row, or useful only to programs. */
 const hidden = new Set(['request_id', 'lineage', 'surface', 'digest'])
 
 /** The plain facts in a line, or the verdict; all of it, and where the row stands in its chain, when it is opened. */

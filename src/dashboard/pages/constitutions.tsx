@@ -47,7 +47,7 @@ export function Constitutions() {
           <>
             <PageHeader
               title="Constitutions"
-              about="What the gateway refuses, asks about and hands to people. Every change is a version; any version can be put back in force."
+              about="The policies: what the gateway refuses, asks about or hands to people. Every change is a version; any version can be put back in force."
             >
               <Select
                 aria-label="Constitution"
@@ -68,7 +68,7 @@ export function Constitutions() {
               )}
             </PageHeader>
             {name === undefined ? (
-              <Empty title="There is no constitution">Begin one: it is laid over one that ships.</Empty>
+              <Empty title="There is no constitution">Create one: it extends a shipped constitution.</Empty>
             ) : (
               <One
                 key={name}
@@ -234,7 +234,7 @@ function Summary({ constitution }: { constitution: Constitution }) {
           </>
         )}
       </Fact>
-      <Fact label="Laid over">{base ?? 'nothing: by itself'}</Fact>
+      <Fact label="Extends">{base ?? 'none'}</Fact>
       <Fact label="Judges">
         {constitution.name === 'default' ? 'the evaluate endpoint, ' : ''}
         {judged.length === 0 ? 'no route' : judged.length === 1 ? judged[0]!.route : `${judged.length} routes`} ·{' '}

@@ -56,7 +56,7 @@ export function Exceptions() {
     <>
       <PageHeader
         title="Exceptions"
-        about="One text, one client, for a while: the rules that were wrong about it do not count. Their matches are still shown."
+        about="For one text of one client, and for a limited time, the rules that were wrong do not count. Their matches are still shown."
       >
         <Button leftSection={<IconFlag size={16} aria-hidden />} onClick={() => setReporting(true)}>
           This was wrong
@@ -66,9 +66,9 @@ export function Exceptions() {
         <Loaded query={list}>
           {({ exceptions }) =>
             exceptions.length === 0 ? (
-              <Empty title="Nobody has said that a decision was wrong" Icon={IconMoodCheck}>
-                Every answer carries the id of its evaluation. A client says by it that the decision was wrong, or you
-                do: on each row of the page Audit, or here. An accepted exception ends by itself.
+              <Empty title="No decision has been reported as wrong" Icon={IconMoodCheck}>
+                Every answer carries the id of its evaluation. Clients use it to report a wrong decision; you can do so
+                on each row of the page Audit, or here. An accepted exception ends by itself.
               </Empty>
             ) : (
               <DataTable
@@ -136,7 +136,7 @@ export function Exceptions() {
           }
         </Loaded>
       </Card>
-      <Modal opened={reporting} onClose={() => setReporting(false)} title="Say that a decision was wrong">
+      <Modal opened={reporting} onClose={() => setReporting(false)} title="Report a wrong decision">
         <Report given={given} onDone={() => setReporting(false)} />
       </Modal>
       <Modal
@@ -179,7 +179,7 @@ function Report({ given, onDone }: { given: string; onDone(): void }) {
       <Stack>
         <TextInput
           label="Evaluation"
-          description="As evaluation_id, or the header x-safety-evaluation-id, says it."
+          description="The evaluation_id, or the header x-safety-evaluation-id."
           placeholder="ev_…"
           required
           data-autofocus
@@ -211,7 +211,7 @@ function Terms({ busy, onSubmit }: { busy: boolean; onSubmit(terms: { scope: str
       <Select
         label="For whom"
         data={[
-          { value: 'key', label: 'the client that it hit' },
+          { value: 'key', label: 'the affected client' },
           { value: 'account', label: 'the whole account' }
         ]}
         allowDeselect={false}

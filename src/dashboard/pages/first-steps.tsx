@@ -23,7 +23,7 @@ export function FirstSteps() {
     <>
       <PageHeader
         title="First steps"
-        about="From here to a guarded call of your own backend, in about a minute. Nothing has to be connected to begin."
+        about="From a new gateway to a guarded call of your own backend in about a minute. You can begin without connecting anything."
       />
       <Loaded query={upstreams}>
         {(known) => <Loaded query={status}>{(facts) => <Steps upstreams={known} status={facts} />}</Loaded>}

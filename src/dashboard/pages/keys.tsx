@@ -42,12 +42,12 @@ const asking: Record<Act, { title: string; about: string; button: string }> = {
   },
   revoke: {
     title: 'Revoke this key?',
-    about: 'Whatever uses it is refused from this moment. This cannot be undone.',
+    about: 'Every program that uses it is refused from now on. This cannot be undone.',
     button: 'Revoke'
   },
   'revoke-chain': {
     title: 'Revoke this key and every rotation of it?',
-    about: 'For a key that somebody else has rotated: no key of its chain works any more. This cannot be undone.',
+    about: 'Use this if somebody else has rotated the key: all keys of its chain stop working. This cannot be undone.',
     button: 'Revoke them all'
   }
 }
@@ -117,7 +117,7 @@ export function Keys() {
     <>
       <PageHeader
         title="Keys"
-        about="What clients present to this gateway. A key is shown once; its hash is all that is kept."
+        about="API keys that clients send to this gateway. A key is shown once; only its hash is stored."
       >
         <Button leftSection={<IconPlus size={16} aria-hidden />} onClick={open}>
           Create a key
@@ -128,8 +128,8 @@ export function Keys() {
           {(data) =>
             data.keys.length === 0 ? (
               <Empty title="No keys yet" Icon={IconKey}>
-                A client sends its key as <Code>X-API-Key</Code> or <Code>Authorization: Bearer</Code>. Make one for
-                each client: then usage, limits and a revocation are its own.
+                A client sends its key as <Code>X-API-Key</Code> or <Code>Authorization: Bearer</Code>. Create one for
+                each client, so that each has its own usage, limits and revocation.
               </Empty>
             ) : (
               <>
@@ -144,7 +144,7 @@ export function Keys() {
                   />
                   {ended > 0 && (
                     <Switch
-                      label={`Ended keys too (${ended})`}
+                      label={`Show ended keys (${ended})`}
                       checked={withEnded}
                       onChange={(event) => setWithEnded(event.currentTarget.checked)}
                     />
@@ -173,7 +173,7 @@ export function Keys() {
                 </DataTable>
                 {rows.length === 0 && (
                   <Text size="sm" c="dimmed" p="md">
-                    No key is called so{ended > 0 && !withEnded ? ', of those that still work' : ''}.
+                    No {ended > 0 && !withEnded ? 'active key' : 'key'} matches.
                   </Text>
                 )}
               </>

@@ -1,4 +1,4 @@
-/** What happens now, from the gateway's own course of its metrics: no Prometheus is needed to look. */
+/** The metrics of a window, from the gateway's own history of them: no Prometheus is needed. */
 import { Anchor, Badge, Button, Code, Group, SegmentedControl, SimpleGrid, Stack, Table, Text } from '@mantine/core'
 import { IconFilter } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
@@ -28,7 +28,7 @@ const windows = [
 ]
 const refreshMs = 5_000
 
-/** By what the charts are filtered: then they are counted from the audit, which administrators read. */
+/** Fields that filter the charts: filtered charts are counted from the audit, which only administrators may read. */
 const search: Search = {
   page: 'live',
   fields: ['category', 'rule', 'route', 'upstream', 'model'],
@@ -42,7 +42,7 @@ export function Live() {
   const asked = mayFilter ? filter : {}
   const isFiltered = Object.keys(asked).length > 0
   const [isOpen, setOpen] = useState(isFiltered)
-  // In the address, as the filter is: a chart is a link.
+  // In the address, as the filter is, so that a chart can be shared as a link.
   const given = usePlace().query.get('window')
   const window = windows.find(({ value }) => value === given)?.value ?? '1h'
   const metrics = useQuery({
@@ -52,7 +52,7 @@ export function Live() {
     placeholderData: (old) => old,
     enabled: !isFiltered
   })
-  // What is wrong stands above the charts: they do not come first and move down.
+  // Alerts are shown above the charts: wait for them, so that the charts do not move down later.
   const { isLoading } = useAlerts()
   return (
     <>
@@ -91,12 +91,12 @@ export function Live() {
   )
 }
 
-/** Whose figures these are. */
+/** The nodes and processes that the figures come from. */
 function sourceOf(data: SafetyMetrics | undefined): string {
-  if (data === undefined || data.processes <= 1) return 'Decisions as they fall.'
+  if (data === undefined || data.processes <= 1) return 'Decisions of this gateway as they are made.'
   const { nodes, processes } = data
   const workers = processes > nodes ? `, ${processes} processes` : ''
-  return `Decisions as they fall, over ${nodes} ${nodes === 1 ? 'node' : 'nodes'}${workers}.`
+  return `Decisions of ${nodes} ${nodes === 1 ? 'node' : 'nodes'}${workers}, as they are made.`
 }
 
 function Charts({ data }: { data: SafetyMetrics }) {
@@ -174,7 +174,7 @@ function Charts({ data }: { data: SafetyMetrics }) {
           title="Matches of rules by category"
           aside={
             <Text size="xs" c="dimmed">
-              without hints
+              weak hints not counted
             </Text>
           }
         >
@@ -294,22 +294,22 @@ function Charts({ data }: { data: SafetyMetrics }) {
   )
 }
 
-/** Which of the answers that failed have rows, and where the others are told of. */
+/** Which failed answers have audit rows, and which metrics count the others. */
 function Answered({ rows }: { rows(filter: Record<string, string>): Record<string, string> }) {
   const { kind: _, ...failed } = rows({})
   return (
     <Text size="xs" c="dimmed">
-      All answers of this gateway, its own pages included. In the audit are calls that{' '}
+      All answers of this gateway, including its own pages. The audit has the calls that{' '}
       <RowsLink filter={rows({ decision: 'stopped' })}>a verdict stopped</RowsLink>, that an upstream{' '}
       <RowsLink filter={{ ...failed, kind: 'upstream_failed', status: '4xx' }}>refused (4xx)</RowsLink>, and that{' '}
-      <RowsLink filter={{ ...failed, status: '5xx' }}>failed (5xx)</RowsLink> at an upstream or without a verdict. What
-      was refused before it was judged, as a wrong key or a limit, has no row: it is counted by{' '}
+      <RowsLink filter={{ ...failed, status: '5xx' }}>failed (5xx)</RowsLink> at an upstream or without a verdict.
+      Requests refused before evaluation (a wrong key, a limit) have no row: they are counted in{' '}
       <Code fz={11}>sluicegate_requests_total</Code> and <Code fz={11}>sluicegate_key_denials_total</Code>.
     </Text>
   )
 }
 
-/** What a figure is of, and how it stands beside the week before or its threshold. */
+/** What a figure counts, and how it compares with the week before or with its threshold. */
 function told(what: string, beside: string | undefined) {
   if (beside === undefined) return what
   return (

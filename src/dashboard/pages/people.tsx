@@ -39,7 +39,7 @@ export function People() {
     onError: tellError,
     onSettled: () => {
       client.invalidateQueries({ queryKey: ['users'] })
-      // It may have been one’s own right.
+      // The user may have changed their own rights.
       client.invalidateQueries({ queryKey: ['session'] })
     }
   })
@@ -50,7 +50,10 @@ export function People() {
   })
   return (
     <>
-      <PageHeader title="People" about="Who may sign in here. Whoever is disabled is signed out everywhere at once.">
+      <PageHeader
+        title="People"
+        about="People who may sign in here. A person who is disabled is signed out everywhere at once."
+      >
         <Menu position="bottom-end">
           <Menu.Target>
             <Button leftSection={<IconUserPlus size={16} aria-hidden />} loading={invite.isPending}>

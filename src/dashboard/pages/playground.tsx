@@ -57,7 +57,7 @@ export function Playground() {
   ]
   const run = useMutation({ mutationFn: () => runPlayground(settings, said) })
   const set = (next: Partial<Settings>) => {
-    // In the place of the address: the way back leads out of the page, not through every setting.
+    // Replaces the address, so that the back button leaves the page instead of undoing every setting.
     history.replaceState(null, '', linkTo('playground', queryOf({ ...settings, ...next })))
     window.dispatchEvent(new HashChangeEvent('hashchange'))
   }
@@ -127,7 +127,7 @@ export function Playground() {
               )}
               <Textarea
                 label="Context"
-                description="One pair a line, as a caller would give it."
+                description="One pair per line, as a caller would send it."
                 placeholder="topic = programming"
                 autosize
                 minRows={1}
@@ -143,7 +143,7 @@ export function Playground() {
                 </Text>
               </Group>
               <Text size="xs" c="dimmed">
-                The link holds the settings. What is written stays in this tab, and goes with it.
+                The link contains the settings. Your texts stay in this tab and are lost when you close it.
               </Text>
             </Stack>
           </Card>
@@ -159,8 +159,8 @@ export function Playground() {
             {run.data === undefined && !run.isError && !run.isPending && (
               <Card withBorder>
                 <Empty title="Nothing evaluated yet" Icon={IconFlask}>
-                  The verdict stands here, with what was found marked in the text, each rule’s part in it, and what
-                  would have changed it.
+                  The verdict appears here, with the findings marked in the text, the part of each rule, and what would
+                  have changed it.
                 </Empty>
               </Card>
             )}
@@ -185,7 +185,7 @@ function OneText({ said, say, role, setRole }: OneTextProps) {
     <>
       <Textarea
         label="Text"
-        description="All of it is one text, whatever its lines."
+        description="Evaluated as one text, all lines together."
         required
         autosize
         minRows={5}
@@ -208,7 +208,7 @@ function OneText({ said, say, role, setRole }: OneTextProps) {
       {role !== 'assistant' && (
         <Textarea
           label="Earlier turns of the session"
-          description="Oldest first, an empty line between two."
+          description="Oldest first, separated by empty lines."
           autosize
           minRows={1}
           maxRows={8}

@@ -31,7 +31,7 @@ export function Reviews() {
   const [status, setStatus] = useState<string>('pending')
   const [category, setCategory] = useState<string | null>(null)
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set())
-  // Of one review: the next one that opens is asked nothing yet.
+  // Belongs to one review: the next one opens without a question.
   const [asking, setAsking] = useState<{ id: string; verdict: 'permit' | 'forbid' }>()
   const [shortcuts, setShortcuts] = useLocalStorage({ key: 'sluicegate-shortcuts', defaultValue: true })
   const isNarrow = useMediaQuery('(max-width: 62em)')
@@ -114,7 +114,7 @@ export function Reviews() {
     <>
       <PageHeader
         title="Reviews"
-        about="What no rule may settle waits here for a person. Without a decision it expires, and is refused."
+        about="Texts that the policy hands to a person wait here. Without a decision they expire and are refused."
       >
         <Shortcuts on={shortcuts} set={setShortcuts} />
       </PageHeader>
@@ -152,8 +152,8 @@ export function Reviews() {
                 <Empty title={isPending ? 'Nothing waits' : 'None'} Icon={isPending ? IconChecks : IconGavel}>
                   {isPending ? (
                     <>
-                      What a constitution <b>diverts</b> appears here by itself, and waits until a person decides or it
-                      expires. To see one, send “I do not want to live any more” with a key of yours.
+                      Texts that a constitution <b>diverts</b> appear here, and wait until a person decides or they
+                      expire. To see one, send “I do not want to live any more” with one of your keys.
                     </>
                   ) : (
                     'No review has this status and category.'

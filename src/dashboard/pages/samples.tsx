@@ -71,11 +71,11 @@ export function Samples() {
     <>
       <PageHeader
         title="Samples"
-        about="Texts of what was judged, kept encrypted for a while. Secrets are masked in them. Each look at this page, and at a sample, is in the audit."
+        about="Texts that were judged, stored encrypted for a limited time, with secrets masked. The audit records each view of this page and of a sample."
       >
         {keeping !== undefined && keeping.rows > 0 && (
           <Button variant="default" leftSection={<IconTrash size={16} aria-hidden />} onClick={() => setClearing(true)}>
-            {isFiltered ? 'Delete what fits' : 'Delete all'}
+            {isFiltered ? 'Delete matching' : 'Delete all'}
           </Button>
         )}
       </PageHeader>
@@ -92,8 +92,8 @@ export function Samples() {
           {rows.length === 0 ? (
             <Empty title={isFiltered ? 'No such sample' : 'There are no samples'} Icon={IconBookmarks}>
               {keeping?.what === 'off'
-                ? 'None are taken: the configuration says so.'
-                : 'They come a few seconds after what is judged.'}
+                ? 'The configuration switches samples off.'
+                : 'Samples appear a few seconds after the evaluation.'}
             </Empty>
           ) : (
             <DataTable
@@ -144,7 +144,7 @@ export function Samples() {
           )}
           {list.hasNextPage && sorting.order !== undefined && (
             <Text size="xs" c="dimmed" px="md" py="xs">
-              Ordered among the {rows.length} samples that are shown.
+              Only the {rows.length} samples shown are sorted.
             </Text>
           )}
           {list.hasNextPage && (
@@ -179,8 +179,8 @@ export function Samples() {
         <Stack>
           <Text size="sm">
             {isFiltered
-              ? 'Every sample that fits the filter is deleted, also those that are not on this page. They do not come back.'
-              : 'Every sample is deleted. They do not come back.'}
+              ? 'Every sample that matches the filter is deleted, including those not on this page. This cannot be undone.'
+              : 'Every sample is deleted. This cannot be undone.'}
           </Text>
           <Button color="red" loading={clear.isPending} data-autofocus onClick={() => clear.mutate()}>
             Delete them
@@ -201,8 +201,8 @@ function Keeping({ keeping }: { keeping: SampleKeeping }) {
     return (
       <Alert variant="light" color="gray" mb="md" title="Samples are off">
         <Text size="sm" mb={6}>
-          Nothing of what is judged is kept{rows > 0 ? ' any more; what was kept before stays for its time' : ''}. To
-          keep what is stopped, write this into the configuration. It counts at once.
+          No texts are kept{rows > 0 ? ' any more; earlier samples stay until their retention ends' : ''}. To keep
+          stopped texts, add this to the configuration. It takes effect at once.
         </Text>
         <Code block>{'samples:\n  what: stopped      # or share: a share of everything\n  retention: 30d'}</Code>
       </Alert>
@@ -210,9 +210,9 @@ function Keeping({ keeping }: { keeping: SampleKeeping }) {
   }
   return (
     <Text size="sm" c="dimmed" mb="md">
-      {what === 'stopped' ? 'What is stopped is kept' : `${+(share * 100).toFixed(2)} % of everything is kept`} for{' '}
+      {what === 'stopped' ? 'Stopped texts are kept' : `${+(share * 100).toFixed(2)} % of everything is kept`} for{' '}
       {days(retention_seconds)} {days(retention_seconds) === 1 ? 'day' : 'days'}: {rows.toLocaleString('en')} of at most{' '}
-      {max_rows.toLocaleString('en')} samples, {sizeOf(bytes)}. No backup holds them.
+      {max_rows.toLocaleString('en')} samples, {sizeOf(bytes)}. Backups do not contain them.
     </Text>
   )
 }

@@ -15,7 +15,7 @@ export function Status() {
   const status = useQuery({ queryKey: ['status'], queryFn: api.status, refetchInterval: 5_000 })
   return (
     <>
-      <PageHeader title="Status" about="What runs, by which policy, and what weakens the guard." />
+      <PageHeader title="Status" about="Running processes, their policies, and the settings that weaken the guard." />
       <Loaded query={status}>
         {(data) => (
           <Stack>
@@ -28,7 +28,7 @@ export function Status() {
                 value={lengthOf(data.configuration.age_seconds)}
                 hint="since it was loaded"
               />
-              <Figure label="Exceptions in force" value={data.exceptions} hint="matches that people have excepted" />
+              <Figure label="Exceptions in force" value={data.exceptions} hint="accepted by people" />
             </SimpleGrid>
             <SimpleGrid cols={{ base: 1, md: 2 }}>
               <Health status={data} />
@@ -51,7 +51,7 @@ export function Status() {
             </SimpleGrid>
             {data.terms_url !== null && (
               <Text size="sm">
-                Whoever creates a key accepts the{' '}
+                Everyone who creates a key accepts the{' '}
                 <Anchor href={data.terms_url} target="_blank" rel="noreferrer">
                   terms of use
                 </Anchor>

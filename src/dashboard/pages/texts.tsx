@@ -47,7 +47,7 @@ export function Texts() {
     <>
       <PageHeader
         title="Texts"
-        about="What people read in the place of what is stopped: end users in the conversation, developers in errors. A constitution may have texts of its own, which come first."
+        about="The texts that people read instead of stopped content: end users in the conversation, developers in errors. A constitution may have its own texts, which take precedence."
       />
       <Loaded query={query}>
         {({ texts, languages, sentences }) => {
@@ -141,9 +141,8 @@ export function Texts() {
               </Card>
               <Section title="Help by region">
                 <Text size="sm" c="dimmed" maw={760} mb="md">
-                  It stands in the place {'{help}'}, for the region that the client’s Accept-Language names. Without
-                  one, people are pointed to emergency services in general. What the configuration file says comes
-                  first.
+                  The entry fills the place {'{help}'} for clients whose Accept-Language names the region. Without an
+                  entry, people are pointed to emergency services in general. The configuration file takes precedence.
                 </Text>
                 <HelpByRegion
                   help={texts.help ?? {}}

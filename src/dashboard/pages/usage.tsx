@@ -127,8 +127,8 @@ function Days({ report, earlier }: { report: Report; earlier: Report | undefined
       </Section>
       <Card withBorder padding={0}>
         {days.length === 0 ? (
-          <Empty title="Nothing was used" Icon={IconChartBar}>
-            No text was judged in these days. What a key evaluates, or sends through a chat, is counted here at once.
+          <Empty title="No usage" Icon={IconChartBar}>
+            No text was judged on these days. Evaluations and chats of every key are counted here at once.
           </Empty>
         ) : (
           <DataTable

@@ -74,7 +74,7 @@ export function Chat({ said, change }: ChatProps) {
       </Button>
       <Textarea
         label="Tools"
-        description="Definitions as a request carries them, JSON; their texts are judged too."
+        description="JSON definitions, as in a request; their texts are judged too."
         placeholder='[{"type": "function", "function": {"name": "search", "description": "…"}}]'
         autosize
         minRows={2}

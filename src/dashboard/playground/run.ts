@@ -44,7 +44,8 @@ export async function runPlayground(settings: Settings, said: Said): Promise<Run
     const judged = wholeCharacters(said.text, mostCharacters)
     if (judged.length < said.text.length)
       cut.push(
-        `The text has ${said.text.length.toLocaleString('en')} characters: the first ${judged.length.toLocaleString('en')} were judged, which is what one call takes.`
+        `The text has ${said.text.length.toLocaleString('en')} characters: the first
+        ${judged.length.toLocaleString('en')} were judged, the limit of one call.`
       )
     const earlier = said.earlier.split(/\n\s*\n/).filter((turn) => turn.trim() !== '')
     const kept = earlier.slice(-mostEarlier)

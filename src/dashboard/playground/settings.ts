@@ -95,7 +95,7 @@ export function contextOf(lines: string): Record<string, string> | undefined {
   const pairs = lines.split('\n').flatMap((line): [string, string][] => {
     if (line.trim() === '') return []
     const at = line.search(/[=:]/)
-    if (at <= 0) throw new Error(`“${line.trim()}” is no pair: write topic = programming, one pair a line.`)
+    if (at <= 0) throw new Error(`“${line.trim()}” is not a pair: write topic = programming, one pair per line.`)
     return [[line.slice(0, at).trim(), line.slice(at + 1).trim()]]
   })
   return pairs.length === 0 ? undefined : Object.fromEntries(pairs)

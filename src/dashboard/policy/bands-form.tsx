@@ -1,4 +1,4 @@
-/** The bands: where the middle and the high one begin, and what that was measured to mean. */
+/** The bands: where the middle and the high band begin, and which measured texts reach them. */
 import { Group, NumberInput, RangeSlider, Stack, Table, Text } from '@mantine/core'
 import { useEffect, useState } from 'react'
 import { open, removeValue, setValue, valueAt } from './edits'
@@ -28,7 +28,7 @@ export function BandsForm({ opened, effective, language, isOverlay, change }: Fo
     <Stack gap="md">
       <Text size="sm" c="dimmed">
         Every text gets a score in each category. Below the middle band it is permitted; from there on the outcomes of
-        the category hold.
+        the category apply.
       </Text>
       <RangeSlider
         aria-label="Bands"
@@ -75,15 +75,15 @@ export function BandsForm({ opened, effective, language, isOverlay, change }: Fo
       )}
       {points === null ? (
         <Text size="xs" c="dimmed">
-          No measured figures are installed beside this version.
+          This version has no measured figures.
         </Text>
       ) : (
         <div>
           <Table verticalSpacing={4} horizontalSpacing="xs" fz="sm">
             <Table.Caption>
-              Of {points.measured.rows.toLocaleString('en')} texts of public sets, judged by {points.measured.policy},
-              at the nearest measured points {pointNear(points, shown[0]).point.toFixed(2)} and{' '}
-              {pointNear(points, shown[1]).point.toFixed(2)}. Other detectors than the shipped ones shift them.
+              Of {points.measured.rows.toLocaleString('en')} public texts, judged by {points.measured.policy}, at the
+              nearest measured scores {pointNear(points, shown[0]).point.toFixed(2)} and{' '}
+              {pointNear(points, shown[1]).point.toFixed(2)}. Detectors other than the shipped ones change these shares.
             </Table.Caption>
             <Table.Thead>
               <Table.Tr>

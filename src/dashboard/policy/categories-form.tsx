@@ -1,4 +1,4 @@
-/** What happens in each category, by band, with what was measured of it there. */
+/** The outcome of each category by band, with its measured shares. */
 import { Group, NativeSelect, Stack, Text } from '@mantine/core'
 import { categoryName } from '../components/badges'
 import type { Category } from '../types'
@@ -27,8 +27,8 @@ export function CategoriesForm(part: FormPart) {
         <CategoryRow key={category} category={category} {...part} />
       ))}
       <Text size="xs" c="dimmed" mt="sm">
-        Caught: of measured texts that are labelled with the category, how many reach its bands by this category’s own
-        score. Wrongly: of harmless texts.
+        Caught: share of the texts labelled with the category whose score in it reaches its bands. Wrongly: share of
+        harmless texts that do.
       </Text>
     </Stack>
   )
@@ -82,7 +82,7 @@ function Measured({ category, points, bands }: MeasuredProps) {
   const { index } = pointNear(points, bands.middle)
   return (
     <Text size="xs" c="dimmed">
-      {found.harmful === null ? 'caught: too few measured' : `caught: ${shareOf(found.harmful, index)}`} · wrongly:{' '}
+      {found.harmful === null ? 'caught: too few texts' : `caught: ${shareOf(found.harmful, index)}`} · wrongly:{' '}
       {shareOf(found.harmless, index)}
     </Text>
   )

@@ -1,4 +1,4 @@
-/** Context: what holds without a caller's word, and what a caller is asked for. */
+/** Context: values assumed when a caller sends none, and keys that a caller is asked for. */
 import { ActionIcon, Button, Group, Stack, TagsInput, Text, TextInput } from '@mantine/core'
 import { IconX } from '@tabler/icons-react'
 import { useState } from 'react'
@@ -15,7 +15,7 @@ export function ContextForm({ opened, effective, language, change }: FormPart) {
     <Stack gap="md">
       <div>
         <Text size="sm" fw={500}>
-          Holds where a caller says nothing
+          Assumed where a caller says nothing
         </Text>
         {Object.keys(effective.assume).length === 0 && (
           <Text size="xs" c="dimmed">
@@ -39,7 +39,7 @@ export function ContextForm({ opened, effective, language, change }: FormPart) {
               </ActionIcon>
             ) : (
               <Text size="xs" c="dimmed">
-                of the base
+                from the base
               </Text>
             )}
           </Group>
@@ -78,7 +78,7 @@ export function ContextForm({ opened, effective, language, change }: FormPart) {
       </div>
       <div>
         <Text size="sm" fw={500} mb={4}>
-          What is asked for in the middle band
+          Context that is asked for in the middle band
         </Text>
         <Stack gap="xs">
           {asked.map((category) => (

@@ -1,4 +1,4 @@
-/** What would be decided otherwise: a dry run of two policies over pasted lines, a file, stored samples, or the examples that ship. */
+/** Changed decisions: a dry run of two policies over pasted lines, a file, stored samples, or the shipped examples. */
 import {
   Alert,
   Anchor,
@@ -25,7 +25,7 @@ import type { ShippedExample, Trial, TrialText } from '../constitution-types'
 import { linkTo } from '../router'
 import { type Decision, decisions } from '../types'
 
-/** As many as one call takes, and as one reads. */
+/** The most that one call takes, and the most that one run reads. */
 const perCall = 100
 const mostTexts = 1_000
 const linesKey = 'sluicegate.dry-run.lines'
@@ -111,7 +111,7 @@ export function Decisions({ candidate, beside, names, examples = 'default', runs
       {from === 'lines' && (
         <Textarea
           label="Texts"
-          description="One a line. They stay in this tab."
+          description="One per line. The texts stay in this tab."
           autosize
           minRows={4}
           maxRows={10}
@@ -135,8 +135,8 @@ export function Decisions({ candidate, beside, names, examples = 'default', runs
             <Text size="sm">{file === undefined ? 'None chosen' : `${file.name}: ${file.rows.length} texts`}</Text>
           </Group>
           <Text size="xs" c="dimmed">
-            One text a line, or JSON lines {'{"text", "context", "role", "decision"}'}. It is read here and sent for
-            this run alone; at most {mostTexts.toLocaleString('en')}.
+            One text per line, or JSON lines {'{"text", "context", "role", "decision"}'}. The file is sent for this run
+            only; at most {mostTexts.toLocaleString('en')}.
           </Text>
           {file !== undefined && file.left > 0 && (
             <Text size="xs" c="var(--mantine-color-error)">
@@ -148,10 +148,10 @@ export function Decisions({ candidate, beside, names, examples = 'default', runs
       {from === 'samples' && (
         <Select
           label="Samples"
-          description="The newest, 100 at most, as they are kept: secrets are masked in them."
+          description="The newest samples, at most 100, as stored: with secrets masked."
           data={[
-            { value: 'stopped', label: 'of what was stopped' },
-            { value: '', label: 'of everything' },
+            { value: 'stopped', label: 'of stopped texts' },
+            { value: '', label: 'of all texts' },
             ...decisions.map((value) => ({ value, label: `decided ${value}` }))
           ]}
           allowDeselect={false}
@@ -162,7 +162,7 @@ export function Decisions({ candidate, beside, names, examples = 'default', runs
       {from === 'examples' && (
         <Select
           label="Example set"
-          description="What the shipped constitution of this name is held to."
+          description="Examples with the decisions expected of the shipped constitution."
           data={sets.map(({ name, examples }) => ({ value: name, label: `${name} (${examples.length})` }))}
           allowDeselect={false}
           value={shipped?.name ?? null}
@@ -203,7 +203,7 @@ interface OutcomeProps {
   rows: Row[]
   trials: Trial[]
   left: number
-  /** How many were tried, those among them that nobody is told of one by one. */
+  /** How many were tried, including those that are not listed one by one. */
   count: number
   names: { beside: string; candidate: string }
   onlyChanges: boolean
@@ -246,7 +246,7 @@ function Outcome({ rows, trials, left, count, names, onlyChanges, setOnlyChanges
         {isCompared && stricter + milder > 0 && (
           <Switch
             size="xs"
-            label="only what changes"
+            label="only changes"
             checked={onlyChanges}
             onChange={(event) => setOnlyChanges(event.currentTarget.checked)}
           />
@@ -260,13 +260,13 @@ function Outcome({ rows, trials, left, count, names, onlyChanges, setOnlyChanges
       {hasExpected && (
         <Text size="xs" c="dimmed">
           {missed === 0
-            ? `${names.candidate} decides all of them as they are marked.`
-            : `${names.candidate} decides ${missed} otherwise than they are marked.`}
+            ? `${names.candidate} decides all of them as marked.`
+            : `${names.candidate} decides ${missed} differently than marked.`}
         </Text>
       )}
       {rows.length === 0 ? (
         <Text size="xs" c="dimmed">
-          You may not read samples: counts alone are told.
+          You may not read samples: only the counts are shown.
         </Text>
       ) : (
         <SortedTable
@@ -319,7 +319,7 @@ function Outcome({ rows, trials, left, count, names, onlyChanges, setOnlyChanges
   )
 }
 
-/** Texts go nowhere: who may read samples is told which of them change, anybody else how many. */
+/** No text is sent: users who may read samples are told which of them change, others only how many. */
 async function overSamples({ name, ...which }: Candidate, beside: string | undefined, decision: string) {
   const samples = decision === '' ? {} : { decision }
   const trial = await api.tryOut(name, { ...which, ...(beside !== undefined && { beside }), samples })

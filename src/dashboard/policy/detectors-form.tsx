@@ -1,4 +1,4 @@
-/** The rules that a detector feeds: how sure it must be, what a match counts, and whether the rule holds at all. */
+/** The rules that use a detector: the minimum confidence, the weight of a match, and whether the rule is on. */
 import { Group, NumberInput, Stack, Switch, Text, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { CategoryBadge } from '../components/badges'
@@ -41,16 +41,16 @@ export function DetectorsForm(part: FormPart) {
         ))}
         {shown.length === 0 && (
           <Text size="sm" c="dimmed">
-            No rule fits.
+            No rule matches.
           </Text>
         )}
       </Stack>
       <Text size="xs" c="dimmed">
         {isOverlay
-          ? 'Switched off, a rule of the base stands under `without`.'
-          : 'Rules of a constitution by itself are added and removed in the text.'}{' '}
-        The least confidence is the encoder’s share of false alarms: 0.25 is reached by one harmless text in 20, 0.40 by
-        one in 200, 0.75 by one in 1,000.
+          ? 'A rule of the base that you switch off is listed under `without`.'
+          : 'This constitution extends none: add and remove its rules in the text.'}{' '}
+        For the encoder, the minimum confidence sets the share of false alarms: one harmless text in 20 reaches 0.25,
+        one in 200 reaches 0.40, one in 1,000 reaches 0.75.
       </Text>
     </Stack>
   )
@@ -90,7 +90,7 @@ function DetectorRow({ rule, opened, isOverlay, change }: FormPart & { rule: Eff
         )}
       </div>
       <Share
-        label="sure from"
+        label="confidence"
         name={`${name}: least confidence`}
         value={min_confidence ?? 0}
         put={put('min_confidence', min_confidence)}

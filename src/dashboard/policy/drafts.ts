@@ -22,7 +22,7 @@ export function keptDraft(person: string, name: string): Draft | undefined {
   }
 }
 
-/** What a browser without room, or without storage, does not keep is lost with the page: no more is promised there. */
+/** If the browser has no room or no storage, the draft is lost when the page closes; nothing more is promised. */
 export function keepDraft(person: string, name: string, draft: Draft): void {
   try {
     localStorage.setItem(keyOf(person, name), JSON.stringify(draft))

@@ -17,13 +17,13 @@ export function open(source: string): Opened | undefined {
   return document.errors.length > 0 || !isMap(document.contents) ? undefined : { document, source }
 }
 
-/** What stands at a place, as plain data; undefined where nothing does. */
+/** The value at a path, as plain data; undefined if there is none. */
 export function valueAt({ document }: Opened, path: Path): unknown {
   const node = document.getIn(path, true) as { toJS?: (document: Document) => unknown } | undefined
   return node?.toJS === undefined ? node : node.toJS(document)
 }
 
-/** Where the rule of a name stands in `rules`; -1: nowhere. */
+/** The index in `rules` of the rule with a name; -1: none. */
 export function ruleIndex({ document }: Opened, name: string): number {
   const rules = document.get('rules')
   return isSeq(rules) ? rules.items.findIndex((rule) => isMap(rule) && rule.get('name') === name) : -1
@@ -76,14 +76,14 @@ export function removeValue({ document }: Opened, path: Path): string {
   return written(document)
 }
 
-/** A field of a rule: in place where the text has the rule, else as what is other in the base's. */
+/** Sets a field of a rule: in place if the text has the rule, else as a change to the rule of the base. */
 export function setRuleField(opened: Opened, name: string, field: string, value: number): string {
   const index = ruleIndex(opened, name)
   if (index >= 0) return setValue(opened, ['rules', index, field], value)
   return addTo(opened, 'rules', { name, [field]: value })
 }
 
-/** A rule of the text without a field; a rule that says nothing else than its name goes. */
+/** Removes a field from a rule of the text; a rule with only its name left is removed. */
 export function clearRuleField(opened: Opened, name: string, field: string): string {
   const index = ruleIndex(opened, name)
   if (index < 0) return opened.source

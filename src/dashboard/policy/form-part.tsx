@@ -1,9 +1,9 @@
-/** What the parts of the form share: what they work with, and the mark of what is one's own. */
+/** Shared by the parts of the form: their properties, and the mark for values that the text sets itself. */
 import { Badge, Button } from '@mantine/core'
 import type { Effective, Language } from '../constitution-types'
 import type { Opened } from './edits'
 
-/** What every part of the form works with. */
+/** The properties of every part of the form. */
 export interface FormPart {
   opened: Opened
   effective: Effective
@@ -13,7 +13,7 @@ export interface FormPart {
   change(source: string): void
 }
 
-/** Marks what the text says itself, over its base. */
+/** Marks a value that the text sets itself, over its base. */
 export function Own() {
   return (
     <Badge size="xs" variant="light" color="grape" className="readable">

@@ -1,4 +1,6 @@
-/** The form beside the text: the same document, in the words of who owns the policy. What differs from the base is marked. */
+/**
+ * The form beside the text: the same document in plain words for policy owners. Differences from the base are marked.
+ */
 import { Accordion, Alert, Group, MultiSelect, SegmentedControl, Skeleton, Stack, Text, Textarea } from '@mantine/core'
 import type { Language } from '../constitution-types'
 import { BandsForm } from './bands-form'
@@ -11,8 +13,8 @@ import { TextsForm } from './texts-form'
 import type { DraftState } from './use-draft'
 
 const readers = {
-  thorough: 'The encoder reads every text. The most is caught, at some milliseconds for each.',
-  balanced: 'The encoder reads what rules and the classifier raise. What ships.',
+  thorough: 'The encoder reads every text: catches the most, and takes some milliseconds per text.',
+  balanced: 'The encoder reads the texts that rules and the classifier pick out. The shipped setting.',
   fast: 'No encoder: rules and the classifier decide in microseconds, and miss more.'
 }
 
@@ -25,11 +27,11 @@ export function PolicyForm({ draft, language }: FormProps) {
   const { source, effective, state, setSource: change } = draft
   const opened = open(source)
   if (effective === undefined && state === 'checking') return <Skeleton height={420} aria-label="Loading" />
-  // What the text says would stand beside what an earlier text came to.
+  // Else values of the text would be shown beside results of an earlier text.
   if (opened === undefined || effective === undefined || state === 'not valid') {
     return (
-      <Alert color="gray" variant="light" title="The form waits for a text that can be read">
-        Mend what the editor marks; the form then shows what holds.
+      <Alert color="gray" variant="light" title="The form needs a valid text">
+        Fix the problems marked in the editor; the form then shows the effective values.
       </Alert>
     )
   }
@@ -54,7 +56,7 @@ export function PolicyForm({ draft, language }: FormProps) {
     { id: 'texts', title: 'Texts that people read', isOwn: own(['texts']), content: <TextsForm {...part} /> },
     {
       id: 'general',
-      title: 'What reads, lists, description',
+      title: 'Encoder, lists, description',
       isOwn: own(['readers']) || own(['lists']),
       content: <General {...part} />
     }
@@ -63,8 +65,8 @@ export function PolicyForm({ draft, language }: FormProps) {
     <Stack gap="sm">
       <Text size="sm" c="dimmed">
         {isOverlay
-          ? `Laid over ${effective.extends ?? String(valueAt(opened, ['extends']))}. What you change here is written into the text; all else follows the base.`
-          : 'A constitution by itself: what you change here is changed where it stands in the text.'}
+          ? `Extends ${effective.extends ?? String(valueAt(opened, ['extends']))}. Your changes here are written into the text; everything else follows the base.`
+          : 'This constitution extends none: your changes here replace the values in the text.'}
       </Text>
       <Accordion multiple defaultValue={['bands', 'categories']} variant="separated">
         {sections.map(({ id, title, isOwn, content }) => (
@@ -112,8 +114,8 @@ function General({ opened, effective, language, isOverlay, change }: FormPart) {
         )}
       </div>
       <MultiSelect
-        label={isOverlay ? 'Lists beside those of the base' : 'Lists of phrases that ship'}
-        description="Rules take their phrases by $name."
+        label={isOverlay ? 'Lists in addition to those of the base' : 'Shipped lists of phrases'}
+        description="Rules refer to a list as $name."
         data={language.lists.map(({ name }) => name)}
         value={Array.isArray(lists) ? lists.map(String) : []}
         onChange={(value) =>

@@ -21,9 +21,9 @@ export function NewConstitution({ taken, onClose, begin }: NewConstitutionProps)
     name === ''
       ? undefined
       : !/^[a-z0-9][a-z0-9_-]{0,63}$/.test(name)
-        ? 'Small letters, digits, _ and -, at most 64.'
+        ? 'Lower-case letters, digits, _ and -, at most 64 characters.'
         : taken.includes(name)
-          ? 'There is one of this name already.'
+          ? 'This name is already taken.'
           : undefined
   return (
     <Modal opened onClose={onClose} title="New constitution" size="lg">
@@ -38,7 +38,7 @@ export function NewConstitution({ taken, onClose, begin }: NewConstitutionProps)
             <Stack>
               <TextInput
                 label="Name"
-                description="Routes ask for it by this name. It cannot be changed later."
+                description="Routes refer to the constitution by this name. It cannot be changed later."
                 placeholder="support"
                 required
                 data-autofocus
@@ -46,7 +46,7 @@ export function NewConstitution({ taken, onClose, begin }: NewConstitutionProps)
                 error={problem}
                 onChange={(event) => setName(event.currentTarget.value)}
               />
-              <Radio.Group label="Begin from" value={over} onChange={setOver}>
+              <Radio.Group label="Start from" value={over} onChange={setOver}>
                 <Stack gap="xs" mt="xs">
                   {data.shipped.map(({ name, description }) => (
                     <Radio key={name} value={name} label={name} description={description} />
@@ -54,8 +54,9 @@ export function NewConstitution({ taken, onClose, begin }: NewConstitutionProps)
                 </Stack>
               </Radio.Group>
               <Text size="sm" c="dimmed">
-                It is laid over the shipped one: what you do not change follows that one over upgrades. Nothing is
-                stored until you store it, and nothing judges until you put it in force and bind a route to it.
+                The new constitution extends the shipped one: whatever you do not change follows it through upgrades. It
+                is stored only when you store it, and judges no request until you put it in force and bind a route to
+                it.
               </Text>
               <Button type="submit" disabled={name === '' || problem !== undefined}>
                 Begin the draft

@@ -1,4 +1,4 @@
-/** What a score means, in texts that were measured: how many of which kind reach it. */
+/** The meaning of a score in measured texts: how many of each kind reach it. */
 import type { Points, Reached } from '../constitution-types'
 
 /** The measured point nearest to a score. */

@@ -1,4 +1,4 @@
-/** Asks before a version is put in force or taken back: what is other in its text, and in what it decides. */
+/** Asks before a version is put in force or rolled back, and shows the differences in its text and its decisions. */
 import { Alert, Button, Center, Group, Loader, Modal, Stack, Tabs, Text } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { lazy, Suspense } from 'react'
@@ -56,12 +56,12 @@ export function PutInForce({ constitution, version, onClose }: PutInForceProps) 
       <Stack>
         <Text size="sm" c="dimmed">
           Stored {instant(version.created_at)} by {whoOf(version.created_by, version.origin, nameOf)}
-          {version.note === null ? '' : `: “${version.note}”`}. It judges every request that begins afterwards, on every
-          node; those under way end as they began.
+          {version.note === null ? '' : `: “${version.note}”`}. It will judge every request that begins afterwards, on
+          every node; requests under way keep the version they began with.
         </Text>
         {active === null && (
           <Alert color="gray" variant="light">
-            Nothing of {name} is in force yet. It judges a route once the route is bound to it.
+            No version of {name} is in force yet. It judges a route once the route is bound to it.
           </Alert>
         )}
         <Tabs defaultValue="text">
@@ -97,7 +97,7 @@ export function PutInForce({ constitution, version, onClose }: PutInForceProps) 
         </Tabs>
         <Group justify="flex-end">
           <Button variant="default" onClick={onClose}>
-            Leave it
+            Cancel
           </Button>
           <Button
             color={isBack ? 'yellow.9' : undefined}

@@ -1,4 +1,4 @@
-/** Which constitution judges which route: the word of the configuration, and that of the store beside it. */
+/** Which constitution judges which route: as set in the configuration, or bound in the store. */
 import { Alert, Badge, Group, Select, Stack, Table, Text } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { api } from '../api'
@@ -20,13 +20,13 @@ export function Routes({ constitutions }: { constitutions: Constitution[] }) {
     <Section title="Routes">
       <Stack>
         <Text size="sm" c="dimmed">
-          The configuration has the first word: a route whose constitution it names keeps that one. Any other is bound
-          here, for every request that begins afterwards. The evaluate endpoint is judged by `default`.
+          The configuration takes precedence: a route keeps the constitution that it names there. Bind any other route
+          here; the binding applies to requests that begin afterwards. The evaluate endpoint is judged by `default`.
         </Text>
         <Loaded query={routes}>
           {({ routes }) =>
             routes.length === 0 ? (
-              <Empty title="No routes">The configuration has none.</Empty>
+              <Empty title="No routes">The configuration has no routes.</Empty>
             ) : (
               <SortedTable
                 label="Routes"
@@ -35,9 +35,9 @@ export function Routes({ constitutions }: { constitutions: Constitution[] }) {
                   Route: ({ route }) => route,
                   Upstream: ({ upstream }) => upstream,
                   'Judged by': ({ constitution }) => constitution,
-                  'By whose word': ({ file, store }) => (file !== null ? 'configuration' : store?.constitution)
+                  'Set by': ({ file, store }) => (file !== null ? 'configuration' : store?.constitution)
                 }}
-                columns={['Route', 'Upstream', 'Judged by', 'By whose word']}
+                columns={['Route', 'Upstream', 'Judged by', 'Set by']}
                 minWidth={720}
                 verticalSpacing="xs"
               >
@@ -73,7 +73,7 @@ function RouteRow({ route, constitutions }: { route: BoundRoute; constitutions: 
           {route.route}
         </Text>
         <Text size="xs" c="dimmed">
-          {isGone ? 'not in the configuration any more' : route.dialect}
+          {isGone ? 'no longer in the configuration' : route.dialect}
           {route.models === undefined ? '' : ` · ${route.models.join(', ')}`}
         </Text>
       </Table.Td>
@@ -112,12 +112,12 @@ function RouteRow({ route, constitutions }: { route: BoundRoute; constitutions: 
             {store !== null && store.constitution !== null && (
               <Badge variant="light" color={file === null ? 'cyan' : 'gray'} tt="none" className="readable">
                 store: {store.constitution}
-                {file === null ? '' : ', counts nothing'}
+                {file === null ? '' : ', not used'}
               </Badge>
             )}
             {file === null && (store === null || store.constitution === null) && (
               <Text size="sm" c="dimmed">
-                nobody’s
+                nothing
               </Text>
             )}
           </Group>

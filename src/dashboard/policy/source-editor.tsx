@@ -28,7 +28,7 @@ export interface SourceEditorProps {
   problems: readonly Problem[]
   warnings: readonly Problem[]
   known: Known
-  /** The last place that was asked for; a new object goes there again. */
+  /** The place to show; a new object shows the same place again. */
   goTo?: { line: number; column: number } | undefined
   readOnly?: boolean
 }
@@ -165,7 +165,7 @@ function diagnosticOf(doc: Text, problem: Problem, severity: Diagnostic['severit
   }
 }
 
-/** Texts alone, no markup: what they say comes from the gateway's schema. */
+/** Plain text nodes, no markup: the content comes from the gateway's schema. */
 function told({ path, description, accepted }: { path: string; description: string; accepted: string }): HTMLElement {
   const box = document.createElement('div')
   box.className = 'code-meaning'

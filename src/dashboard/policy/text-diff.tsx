@@ -1,4 +1,6 @@
-/** Two texts of a constitution, what is other between them marked: side by side where there is room, else one under the other. */
+/**
+ * Two texts of a constitution with their differences marked: side by side if there is room, else one below the other.
+ */
 import { yaml } from '@codemirror/lang-yaml'
 import { MergeView, unifiedMergeView } from '@codemirror/merge'
 import { EditorState } from '@codemirror/state'

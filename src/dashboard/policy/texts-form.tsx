@@ -1,6 +1,6 @@
 /**
- * The constitution's own texts: what people read in the place of what it stops. They come before those of the configuration
- * and of the page Texts; what is not said here is told as there.
+ * The constitution's own texts, which people read instead of stopped content. They take precedence over those of the
+ * configuration and of the page Texts, which apply everywhere else.
  */
 import { Anchor, Button, Group, MultiSelect, SegmentedControl, Select, Stack, Text, TextInput } from '@mantine/core'
 import { IconPlus } from '@tabler/icons-react'
@@ -44,11 +44,11 @@ export function TextsForm({ opened, change }: FormPart) {
   return (
     <Stack gap="md">
       <Text size="xs" c="dimmed">
-        What is said here comes before the texts of the configuration and of the page{' '}
+        These texts take precedence over those of the configuration and of the page{' '}
         <Anchor href={linkTo('texts')} inherit underline="always">
           Texts
         </Anchor>
-        ; all else is told as there.
+        , which apply everywhere else.
       </Text>
       <Group gap="xs">
         <SegmentedControl
@@ -112,7 +112,7 @@ export function TextsForm({ opened, change }: FormPart) {
           Help by region
         </Text>
         <Text size="xs" c="dimmed" mb="xs">
-          Whom a person in need can turn to: it stands in the place {'{help}'}.
+          Whom a person in need can turn to. The entry fills the place {'{help}'}.
         </Text>
         <HelpByRegion
           help={Object.fromEntries(Object.entries(mapOf(own.help)).map(([name, text]) => [name, String(text)]))}
@@ -151,8 +151,8 @@ export function TextsForm({ opened, change }: FormPart) {
       </Group>
       <MultiSelect
         size="xs"
-        label="Where people are asked what they mean"
-        placeholder={Array.isArray(own.ask) && own.ask.length > 0 ? undefined : 'in every category'}
+        label="Categories in which people are asked what they mean"
+        placeholder={Array.isArray(own.ask) && own.ask.length > 0 ? undefined : 'every category'}
         clearable
         value={Array.isArray(own.ask) ? own.ask.map(String) : []}
         data={categories.map((value) => ({ value, label: categoryName(value) }))}

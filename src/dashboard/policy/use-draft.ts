@@ -1,4 +1,4 @@
-/** A draft while it is written: kept in the browser, checked by the gateway, and read for the form beside it. */
+/** A draft in the editor: kept in the browser, checked by the gateway, and parsed for the form beside it. */
 import { useDebouncedValue } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useMemo, useRef, useState } from 'react'
@@ -6,7 +6,7 @@ import { ApiError, api } from '../api'
 import type { Effective, Problem } from '../constitution-types'
 import { dropDraft, keepDraft, keptDraft } from './drafts'
 
-/** Long enough that one does not read of half a word. */
+/** Long enough that no problem is reported for a half-typed word. */
 const checkAfterMs = 600
 
 export interface Base {
@@ -20,9 +20,9 @@ export interface DraftState {
   source: string
   setSource(source: string): void
   isChanged: boolean
-  /** When it was last kept; undefined where it began here just now. */
+  /** When the draft was last kept; undefined for a draft that has just begun. */
   keptAt: string | undefined
-  /** The version that a kept draft began from, where that is not the one beside it any more. */
+  /** The version that a kept draft began from, if it is no longer the version shown. */
   beganFrom: number | null | undefined
   problems: Problem[]
   warnings: Problem[]

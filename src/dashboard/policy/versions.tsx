@@ -1,4 +1,6 @@
-/** Every version of a constitution, what was in force when, and the way to put one in force or back. */
+/**
+ * Every version of a constitution, the history of versions in force, and the buttons to put one in force or roll back.
+ */
 import { Badge, Button, Group, Stack, Table, Text, Timeline } from '@mantine/core'
 import { IconArrowBackUp, IconBolt, IconFile } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
@@ -102,11 +104,11 @@ export function Versions({ constitution, shown, open }: VersionsProps) {
           )}
         </Loaded>
       </Section>
-      <Section title="What was in force">
+      <Section title="History">
         <Loaded query={history}>
           {({ activations }) =>
             activations.length === 0 ? (
-              <Empty title="Nothing of it was in force yet">
+              <Empty title="No version has been in force yet">
                 Put a version in force: it then judges the routes that are bound to it.
               </Empty>
             ) : (

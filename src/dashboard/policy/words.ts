@@ -1,8 +1,10 @@
-/** What may stand at a place of a constitution, and what it means: read from the schema, the shipped names, and the text itself. */
+/**
+ * Completions and explanations for the text of a constitution, from the schema, the shipped names, and the text itself.
+ */
 import { isMap, isScalar, isSeq, parseDocument, visit } from 'yaml'
 import type { Effective, JsonSchema, Language } from '../constitution-types'
 
-/** What an editor knows while one writes. */
+/** The sources of an editor's completions. */
 export interface Known {
   language: Language
   /** Of the last draft that was valid. */
@@ -39,7 +41,7 @@ export function wordAt(text: string, at: number): { from: number; to: number } {
   return { from, to }
 }
 
-/** Reads the text with a mark in the place of the word: a parser that forgives tells where the mark came to stand. */
+/** Parses the text with a mark in place of the word: the tolerant parser shows where in the document the mark is. */
 function placeAt(text: string, from: number, to: number): Place | undefined {
   const document = parseDocument(text.slice(0, from) + mark + text.slice(to), { prettyErrors: false, strict: false })
   let found: Place | undefined
@@ -80,7 +82,7 @@ function rootOf(value: unknown, { schemas }: Language): JsonSchema {
   return typeof value === 'object' && value !== null && 'extends' in value ? schemas.overlay : schemas.whole
 }
 
-/** What may be written at an offset, with the stretch that it stands for. */
+/** The completions at an offset, with the range that they replace. */
 export function offersAt(
   text: string,
   at: number,
@@ -140,7 +142,7 @@ function namesAt({ path, value }: Place, { language, effective }: Known): string
   }
 }
 
-/** What a key at an offset means: its path, its description, and what is accepted. */
+/** The meaning of a key at an offset: its path, its description, and the accepted values. */
 export function meaningAt(
   text: string,
   at: number,
@@ -177,7 +179,7 @@ export function meaningAt(
   return found
 }
 
-/** In a few words: the values of a closed set, a range, or a kind. */
+/** The accepted values in a few words: a closed set, a range, or a kind. */
 export function acceptedBy(schema: JsonSchema): string {
   const { enum: values, type, minimum, maximum, items } = schema
   if (values !== undefined) return values.length > 6 ? `${values.slice(0, 6).join(', ')}, …` : values.join(', ')

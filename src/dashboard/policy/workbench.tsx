@@ -1,4 +1,6 @@
-/** Where a constitution is written: its text with the form, the dry run and the differences beside it, until it is stored. */
+/**
+ * The editor of a constitution: its text with the form, the dry run and the differences beside it, until it is stored.
+ */
 import {
   Alert,
   Badge,
@@ -34,7 +36,7 @@ interface WorkbenchProps {
   /** Whether the version that it began from is in force. */
   isInForce: boolean
   onStored(version: number): void
-  /** A new constitution is given up. */
+  /** A new constitution was discarded. */
   onDropped?(): void
 }
 
@@ -119,8 +121,8 @@ function Bench({ person, base, isInForce, onStored, onDropped, language }: Workb
               ) : (
                 <Text size="sm" c="dimmed">
                   {base.version === null
-                    ? 'Nothing is stored yet: all of the text is new.'
-                    : 'Nothing is changed. What differs between the draft and the version that it began from stands here.'}
+                    ? 'No version is stored yet: the whole text is new.'
+                    : 'No changes. This tab shows the differences between the draft and the version that it began from.'}
                 </Text>
               )}
             </Card>
@@ -179,7 +181,7 @@ function DraftNote({
           if (isNew) onDropped?.()
         }}
       >
-        Throw the draft away
+        Discard the draft
       </Button>
     </Group>
   )
@@ -234,7 +236,7 @@ function Store({ base, person, draft, onStored }: StoreProps) {
     onSuccess: async ({ version }) => {
       dropDraft(person, base.name)
       setNote('')
-      tell(`Stored as version ${version}. It judges once it is put in force.`)
+      tell(`Stored as version ${version}. It judges requests once it is put in force.`)
       await client.invalidateQueries({ queryKey: ['constitutions'] })
       client.invalidateQueries({ queryKey: ['versions'] })
       onStored(version)
@@ -244,7 +246,7 @@ function Store({ base, person, draft, onStored }: StoreProps) {
     <Group align="flex-end" gap="sm" p="md" className="bench-foot">
       <TextInput
         label="Note"
-        placeholder="Why it changes, for those who come later"
+        placeholder="Reason for the change"
         maxLength={1000}
         flex="1 1 220px"
         value={note}
