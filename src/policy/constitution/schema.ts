@@ -291,7 +291,7 @@ const SessionSource = Type.Optional(
         Type.Number({
           minimum: 1,
           maximum: 100,
-          ...says('Number of forbidden turns after which two thirds of `most` are added.')
+          ...says('Number of forbidden turns after which 0.63 is added, as far as `most` allows.')
         })
       ),
       most: Type.Optional(
