@@ -173,3 +173,42 @@ t.test('no file has outgrown its readers', async (t) => {
     t.ok(lines <= 400, `${file} has ${lines} lines`)
   }
 })
+
+t.test('a name of a class stands for one thing', async (t) => {
+  const places = new Map<string, string>()
+  for (const file of sources.filter((each) => !['dashboard', 'client'].includes(roomOf(each)))) {
+    for (const [, name] of readFileSync(join(src, file), 'utf8').matchAll(/^export (?:abstract )?class (\w+)/gm)) {
+      t.equal(places.get(name!) ?? file, file, `${name} of ${file}`)
+      places.set(name!, file)
+    }
+  }
+  t.ok(places.size > 100)
+  const silent = /(?:^|\/)(?:self|shared|utils?|helpers?|misc|common|stuff)\.tsx?$/
+  t.same(
+    files.filter((file) => silent.test(file)),
+    [],
+    'and a name of a file says what is in it'
+  )
+})
+
+t.test('no sentence has to be decoded', async (t) => {
+  const docs = join(src, '../docs')
+  const pages = readdirSync(docs, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => join(docs, name))
+  const riddles =
+    /\bwhat of (?:it|them|that)\b|\blets not\b|many-eth|\bof whom\b|\b(?:where|there|here)of\b|\btherein\b/i
+  for (const file of [...files.map((each) => join(src, each)), ...pages]) {
+    const [found] = riddles.exec(readFileSync(file, 'utf8')) ?? []
+    t.equal(found, undefined, file.slice(src.length))
+  }
+})
+
+t.test('the glossary is in the order of the alphabet, each word once', async (t) => {
+  const page = readFileSync(join(src, '../docs/architecture.md'), 'utf8')
+  const words = [...page.slice(page.indexOf('## Glossary')).matchAll(/^\| ([a-z][\w ,-]*) \|/gm)].map(
+    ([, word]) => word!
+  )
+  t.ok(words.length > 30)
+  t.same(words.slice(1), [...new Set(words.slice(1))].sort(), 'after the head of the table')
+})

@@ -12,18 +12,18 @@ import { canonicalJson } from '../json/canonical.js'
 import type { Evaluation, Said } from '../policy/evaluation.js'
 import { openReview } from '../review/open.js'
 import type { ReviewService } from '../review/review-service.js'
-import type { Judge } from './judge.js'
+import type { Assessor } from './assess.js'
 
 export const evaluatePath = '/api/v1/safety/evaluate'
 
 export interface EvaluateDeps {
-  judge: Judge
+  assessor: Assessor
   reviews: ReviewService
   /** Whether the configuration switches the encoder off, so that names cannot be requested. */
   isEncoderOff: boolean
 }
 
-export function registerEvaluate(app: FastifyInstance, { judge, reviews, isEncoderOff }: EvaluateDeps): void {
+export function registerEvaluate(app: FastifyInstance, { assessor, reviews, isEncoderOff }: EvaluateDeps): void {
   app.route<{ Body: EvaluateInput }>({
     method: 'POST',
     url: evaluatePath,
@@ -46,7 +46,7 @@ export function registerEvaluate(app: FastifyInstance, { judge, reviews, isEncod
       const names = detect?.includes('names') === true
       if (names && isEncoderOff) throw namesOff()
       let turns: readonly Said[] | undefined
-      const evaluation = await judge.text(input_text, {
+      const evaluation = await assessor.text(input_text, {
         surface: 'evaluate',
         route: evaluatePath,
         caller,

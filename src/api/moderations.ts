@@ -17,7 +17,7 @@ import { limitHeaders } from '../limits/fault.js'
 import { withinBand } from '../policy/decide/decide.js'
 import type { Assessment } from '../policy/evaluate/evaluator.js'
 import type { Category, Scores } from '../policy/evaluation.js'
-import type { Judge } from './judge.js'
+import type { Assessor } from './assess.js'
 
 /** Errors of this path have OpenAI's shape, since its clients are SDKs of that API. */
 export const moderationsPath = '/v1/moderations'
@@ -112,11 +112,11 @@ nameSchemas({ CreateModerationRequest: ModerationInput, Moderation: ModerationRe
 const atOnce = 4
 
 export interface ModerationsDeps {
-  judge: Judge
+  assessor: Assessor
   admission: Pick<Admission, 'charge'>
 }
 
-export function registerModerations(app: FastifyInstance, { judge, admission }: ModerationsDeps): void {
+export function registerModerations(app: FastifyInstance, { assessor, admission }: ModerationsDeps): void {
   app.route<{ Body: ModerationInput }>({
     method: 'POST',
     url: moderationsPath,
@@ -163,7 +163,9 @@ export function registerModerations(app: FastifyInstance, { judge, admission }: 
         requestId: request.sluicegate.id,
         response: reply.raw
       } as const
-      const results = await severalAtOnce(texts, atOnce, async (text) => readResult(await judge.assess(text, options)))
+      const results = await severalAtOnce(texts, atOnce, async (text) =>
+        readResult(await assessor.assess(text, options))
+      )
       request.sluicegate.decision = results.some(({ flagged }) => flagged) ? 'forbid' : 'permit'
       return {
         id: `modr-${randomBytes(12).toString('hex')}`,

@@ -160,7 +160,7 @@ export class Enforcement {
 
   /** The base of the version in force in this process, as `name@version`. */
   baseOf(name: string): string | undefined {
-    return this.#standing.get(name)?.entry.judge.policy.constitution.base
+    return this.#standing.get(name)?.entry.engine.policy.constitution.base
   }
 
   /** Releases an evaluator that is no longer used. */
@@ -179,7 +179,7 @@ export class Enforcement {
     const before = this.#standing.get(name)
     const from = before?.version ?? null
     // Kept ready, since a rollback must not wait.
-    if (before !== undefined) this.#ahead.keep(name, before.version, before.entry.judge.policy)
+    if (before !== undefined) this.#ahead.keep(name, before.version, before.entry.engine.policy)
     this.#standing.set(name, standing)
     for (const evaluator of this.#evaluators) evaluator.put(standing.entry)
     this.#deps.followed({ name, from, to: version })
@@ -198,7 +198,7 @@ export class Enforcement {
   prepare(name: string, version: number): Promise<Policy> {
     const standing = this.#standing.get(name)
     return standing?.version === version
-      ? Promise.resolve(standing.entry.judge.policy)
+      ? Promise.resolve(standing.entry.engine.policy)
       : this.#ahead.policy(name, version)
   }
 

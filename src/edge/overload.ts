@@ -35,7 +35,7 @@ export class Overload {
   readonly #nextId = createRequestIds()
   readonly #metrics: OverloadDeps['metrics']
   readonly #shedding = new Shedding()
-  readonly #turns = new Turns()
+  readonly #turns = new RequestTurns()
   #countsFrom = Number.POSITIVE_INFINITY
   #tells: NodeJS.Timeout | undefined
   #untold = 0
@@ -250,7 +250,7 @@ type Begin = (hasWaited: boolean) => void
  * Begins requests in the order of arrival, a few in each turn of the event loop. Between them the loop does other work,
  * so that refusals, health checks and pieces of streams do not wait for all requests to be judged.
  */
-export class Turns {
+export class RequestTurns {
   #waiting: Begin[] = []
   /** Index of the next. */
   #next = 0

@@ -7,6 +7,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import { registerAlerts } from '../api/alerts.js'
+import { createAssessor } from '../api/assess.js'
 import { registerAudit } from '../api/audit.js'
 import { registerAuth } from '../api/auth.js'
 import { registerConstitutions } from '../api/constitutions.js'
@@ -18,7 +19,6 @@ import { registerExceptions } from '../api/exceptions.js'
 import { authRequestPath, fold } from '../api/guards/auth-request.js'
 import { registerGuards } from '../api/guards/index.js'
 import { registerHealth } from '../api/health.js'
-import { createJudge } from '../api/judge.js'
 import { registerKeys } from '../api/keys.js'
 import { registerMetrics } from '../api/metrics.js'
 import { moderationsPath, registerModerations } from '../api/moderations.js'
@@ -181,7 +181,7 @@ export async function createGateway(given: Settings, platform: Platform): Promis
     shape,
     explainUnknown: (...asked) => explainUnknown(proxy, ...asked)
   }
-  const judge = createJudge({
+  const assessor = createAssessor({
     evaluator,
     record,
     unjudged,
@@ -218,10 +218,10 @@ export async function createGateway(given: Settings, platform: Platform): Promis
       registerHealth(app, ready)
       await app.register(async (loaded) => {
         overload.mayRefuse(loaded)
-        registerEvaluate(loaded, { judge, reviews, isEncoderOff: settings.encoder.use === 'off' })
-        registerModerations(loaded, { judge, admission })
+        registerEvaluate(loaded, { assessor, reviews, isEncoderOff: settings.encoder.use === 'off' })
+        registerModerations(loaded, { assessor, admission })
         registerGuards(loaded, {
-          judge,
+          assessor,
           reviews,
           speak: (...told) => wording.speak(...told),
           speech: () => speechOf(evaluator.hold('default'))

@@ -10,7 +10,7 @@ export const longestSeparator = 3
 /** Units that count as the surroundings of a word. */
 const strangeContext = 32
 
-export class Places {
+export class SignPlaces {
   /** Words that mix letters with digits or signs. */
   readonly mixed: number[] = []
   /** Runs that may be base64 or hexadecimal. */

@@ -5,7 +5,7 @@
 import { foldUnit, isUnspaced, SPACE } from './characters.js'
 import { commonShape } from './english.js'
 import { isPlain } from './odd-characters.js'
-import { Places } from './places.js'
+import { SignPlaces } from './places.js'
 import { countBackwards, longestBackwards, readsBackwards } from './reversed.js'
 import { likely, weights } from './rotated.js'
 import { hasTurnedLine } from './turned-line.js'
@@ -27,7 +27,7 @@ export const ACCENTED = 4096
 
 export interface Signs {
   readonly bits: number
-  readonly places: Places
+  readonly places: SignPlaces
 }
 
 const LETTER = 16
@@ -94,7 +94,7 @@ const reader = new UnitReader()
 export function signsOf(text: string): Signs {
   const units = reader.read(text)
   const { length } = text
-  const places = new Places()
+  const places = new SignPlaces()
   let bits = 0
   let evidence = 0
   let before = 0

@@ -36,7 +36,7 @@ const known = {}
 async function stagesOf(dist) {
   const load = (file) => import(pathToFileURL(join(dist, file)).href)
   const { loadPolicy, warmUp } = await load('policy/evaluate/entry.js')
-  const { Judge } = await load('policy/evaluate/judge.js')
+  const { RuleEngine } = await load('policy/evaluate/rule-engine.js')
   const { readingsOf } = await load('text/views.js')
   const { signsOf } = await load('text/signs.js')
   const { Folder } = await load('text/fold.js')
@@ -46,7 +46,7 @@ async function stagesOf(dist) {
   const { partSink } = await load('policy/match/sinks.js')
   const file = join(dist, '../config/constitutions/default.yaml')
   const policy = await loadPolicy(readFileSync(file, 'utf8'), file)
-  const judge = new Judge(policy)
+  const judge = new RuleEngine(policy)
   warmUp(judge, 2_000)
   const folder = new Folder()
   const hits = new HitList()

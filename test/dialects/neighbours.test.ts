@@ -260,10 +260,10 @@ async function isFound(t: Test, decide: Decide): Promise<void> {
 }
 
 t.test('what is split over neighbours is found', async (t) => {
-  const { judge } = await loaded
+  const { engine } = await loaded
   await isFound(t, async (id, body) => {
     const { parts, joined } = dialects[id][0].readRequest(body, noTarget)
-    return judge.judge({ parts, joined, context: undefined, direction: 'request' }).decision
+    return engine.judge({ parts, joined, context: undefined, direction: 'request' }).decision
   })
 })
 

@@ -1,7 +1,7 @@
 import { setImmediate, setTimeout } from 'node:timers/promises'
 import t from 'tap'
 import { errorTable } from '../../src/base/errors.js'
-import { mostAtOnce, Shedding, Turns } from '../../src/edge/overload.js'
+import { mostAtOnce, Shedding, RequestTurns } from '../../src/edge/overload.js'
 import { generateKey } from '../../src/identity/key-format.js'
 import { type Call, call, serveReal } from '../support/gateway.js'
 import { smallConstitution } from '../support/node.js'
@@ -263,7 +263,7 @@ t.test('refusals are spread evenly', async (t) => {
 })
 
 t.test('the first few begin at once, the others in the order in which they came', async (t) => {
-  const turns = new Turns()
+  const turns = new RequestTurns()
   const begun: [number, boolean][] = []
   for (let i = 0; i < 3000; i++) turns.take((hasWaited) => begun.push([i, hasWaited]))
   t.same(
@@ -285,7 +285,7 @@ t.test('the first few begin at once, the others in the order in which they came'
 })
 
 t.test('whoever comes while others wait goes behind them', async (t) => {
-  const turns = new Turns()
+  const turns = new RequestTurns()
   const begun: string[] = []
   for (let i = 0; i < mostAtOnce; i++) turns.take(() => {})
   turns.take(() => {
@@ -298,7 +298,7 @@ t.test('whoever comes while others wait goes behind them', async (t) => {
 })
 
 t.test('between them the loop comes to what else there is', async (t) => {
-  const turns = new Turns()
+  const turns = new RequestTurns()
   const waits: number[] = []
   let due = performance.now() + 5
   const timer = setInterval(() => {
@@ -314,7 +314,7 @@ t.test('between them the loop comes to what else there is', async (t) => {
 })
 
 t.test('however much else there is, requests begin', async (t) => {
-  const turns = new Turns()
+  const turns = new RequestTurns()
   let busy = true
   let held = 0
   const other = (async () => {

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
 import type { JsonObject } from '../../src/base/chat.js'
 import { parseConstitution } from '../../src/policy/constitution/parse.js'
-import { Judge } from '../../src/policy/evaluate/judge.js'
+import { RuleEngine } from '../../src/policy/evaluate/rule-engine.js'
 import type { JudgeInput } from '../../src/policy/evaluate/verdict.js'
 import { decisions } from '../../src/policy/evaluation.js'
 import { type Explanation, explain } from '../../src/policy/explain/explain.js'
@@ -22,12 +22,12 @@ const rules = `
   - { name: swear, category: profanity, weight: 1, any: [drat] }
   - { name: mail, category: personal_data, weight: 1, detector: personal_data }`
 
-const small = new Judge(compilePolicy(parseConstitution(source({ rules }), 'test.yaml')))
+const small = new RuleEngine(compilePolicy(parseConstitution(source({ rules }), 'test.yaml')))
 
 /** Decides with some rules taken out of the constitution. */
-function without({ constitution }: Policy, names: readonly string[]): Judge {
+function without({ constitution }: Policy, names: readonly string[]): RuleEngine {
   const left = constitution.rules.filter(({ name }) => !names.includes(name))
-  return new Judge(compilePolicy({ ...constitution, rules: left }))
+  return new RuleEngine(compilePolicy({ ...constitution, rules: left }))
 }
 
 function input(text: string, context?: JsonObject, session?: JudgeInput['session']): JudgeInput {
@@ -35,7 +35,7 @@ function input(text: string, context?: JsonObject, session?: JudgeInput['session
   return { parts, joined, direction, context, session }
 }
 
-function checkFlips(t: Test, judge: Judge, given: JudgeInput, found: Explanation): void {
+function checkFlips(t: Test, judge: RuleEngine, given: JudgeInput, found: Explanation): void {
   const now = judge.judge(given)
   t.equal(found.decision, now.decision)
   t.equal(found.risk_score, now.riskScore)
@@ -127,7 +127,7 @@ for (const [text, context, flips] of table) {
 
 t.test('the claims hold for the shipped constitution', async (t) => {
   const file = new URL('../../config/constitutions/default.yaml', import.meta.url)
-  const judge = new Judge(compilePolicy(parseConstitution(readFileSync(file, 'utf8'), 'default.yaml')))
+  const judge = new RuleEngine(compilePolicy(parseConstitution(readFileSync(file, 'utf8'), 'default.yaml')))
   for (const [text, context] of [
     ['How do I kill it?', undefined],
     ['How do I kill it?', { topic: 'unclear' }],
@@ -184,7 +184,7 @@ t.test('rules that count only beside others are taken into account, and shown wh
   - { name: joke, category: profanity, weight: 0.1, any: [joke] }
   - { name: quip, category: hate, weight: 0.8, any: [quip], when: { none: [joke] } }
   - { name: both, category: weapons, weight: 0.8, when: { all: [asks, joke] } }`
-  const judge = new Judge(compilePolicy(parseConstitution(source({ rules }), 'test.yaml')))
+  const judge = new RuleEngine(compilePolicy(parseConstitution(source({ rules }), 'test.yaml')))
   for (const text of [
     'how to gadget',
     'gadget',
@@ -204,7 +204,7 @@ t.test('rules that count only beside others are taken into account, and shown wh
 })
 
 t.test('context that a constitution assumes is told apart from what was given', async (t) => {
-  const judge = new Judge(
+  const judge = new RuleEngine(
     compilePolicy(parseConstitution(`${source({ rules })}\nassume: { topic: programming }\n`, 'test.yaml'))
   )
   for (const context of [undefined, { topic: 'unclear' }, { topic: 'crime' }]) {
@@ -221,7 +221,7 @@ t.test('categories tell how far the next band is', async (t) => {
     const { constitution } = small.policy
     for (const { category, score, decision, to_milder, to_stricter } of categories) {
       const decideAt = (bands: { middle: number; high: number }) =>
-        new Judge({ ...small.policy, constitution: { ...constitution, bands } })
+        new RuleEngine({ ...small.policy, constitution: { ...constitution, bands } })
           .judge(input(text))
           .categories.find((one) => one.category === category)!.decision
       const { middle, high } = constitution.bands

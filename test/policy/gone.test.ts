@@ -5,7 +5,7 @@ import t from 'tap'
 import { type Constitution, parseConstitution } from '../../src/policy/constitution/parse.js'
 import { ConstitutionError } from '../../src/policy/constitution/problems.js'
 import { shippedSource } from '../../src/policy/constitution/shipped.js'
-import { Judge } from '../../src/policy/evaluate/judge.js'
+import { RuleEngine } from '../../src/policy/evaluate/rule-engine.js'
 import { compilePolicy } from '../../src/policy/match/compile.js'
 import { part } from './support.js'
 
@@ -75,7 +75,7 @@ rules:
   t.ok(own.warnings.some(({ path, message }) => path === 'lexicons.weeds[0]' && /\$pests/.test(message)))
   t.ok(own.warnings.some(({ path }) => path === 'rules[2].when.any[1]'))
   t.same(named(own, 'weeds'), { ...named(own, 'weeds'), any: [], unless: ['tiddlywinks'] })
-  const judge = new Judge(compilePolicy(own))
+  const judge = new RuleEngine(compilePolicy(own))
   const judged = (text: string) => {
     const { matchedRules } = judge.judge({ parts: [part(text)], joined: [], context: undefined, direction: 'request' })
     return matchedRules.filter((rule) => ['weeds', 'pair', 'beside'].includes(rule))

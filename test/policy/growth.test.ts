@@ -33,7 +33,7 @@ async function withoutClassifier(name: string) {
   const entry = entryOf(constitution)
   const evaluator = evaluatorOf([entry], { clock: systemClock, inlineLimit: 1_000_000 })
   return {
-    rules: entry.judge.policy.rules,
+    rules: entry.engine.policy.rules,
     settled: (text: string) => entry.growth.settled(text, answer),
     async detections(text: string): Promise<readonly Detection[]> {
       const parts = [part(text, 'assistant', '/t')]

@@ -8,14 +8,14 @@ import { ConstitutionError } from '../../src/policy/constitution/problems.js'
 import { readShipped } from '../../src/policy/constitution/shipped.js'
 import { entryOf, loadPolicy } from '../../src/policy/evaluate/entry.js'
 import { evaluatorOf } from '../../src/policy/evaluate/evaluator.js'
-import { Judge } from '../../src/policy/evaluate/judge.js'
+import { RuleEngine } from '../../src/policy/evaluate/rule-engine.js'
 import { compilePolicy, type Policy } from '../../src/policy/match/compile.js'
 import { Growth } from '../../src/policy/match/growth.js'
 import { guardedChats } from './guarded-examples.js'
 import { call, part, source } from './support.js'
 
 const policy: Policy = compilePolicy(parseConstitution(readShipped('default'), 'default.yaml'))
-const judge = new Judge(policy)
+const judge = new RuleEngine(policy)
 
 function chat(system: string, text: string, role: ChatPart['role'] = 'user') {
   const parts: ChatPart[] = [
@@ -202,7 +202,7 @@ t.test('the language is checked when it is loaded', async (t) => {
 
 t.test('an extension adds subjects and replaces lists', async (t) => {
   const yaml = `name: mine\nversion: '1'\nextends: default\nguarded:\n  topics: { mergers: [merger*, takeover*] }\n`
-  const own = new Judge(compilePolicy(parseConstitution(yaml, 'mine.yaml')))
+  const own = new RuleEngine(compilePolicy(parseConstitution(yaml, 'mine.yaml')))
   const ask = (text: string) => {
     const parts: ChatPart[] = [
       { role: 'system', text: 'Never discuss mergers.', pointer: '/0' },

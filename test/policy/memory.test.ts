@@ -3,7 +3,7 @@ import type { ChatPart } from '../../src/base/chat.js'
 import { detectors } from '../../src/detectors/index.js'
 import { parseConstitution } from '../../src/policy/constitution/parse.js'
 import { keyOf, noReadings, type Readings } from '../../src/policy/evaluate/asking.js'
-import { Judge } from '../../src/policy/evaluate/judge.js'
+import { RuleEngine } from '../../src/policy/evaluate/rule-engine.js'
 import type { JudgeInput, Verdict } from '../../src/policy/evaluate/verdict.js'
 import { compilePolicy } from '../../src/policy/match/compile.js'
 import { source } from './support.js'
@@ -24,7 +24,7 @@ function counting() {
       return personal.find(text)
     }
   }
-  return { judge: new Judge(compilePolicy(parseConstitution(source({ rules }), 'x.yaml'), [spy])), read }
+  return { judge: new RuleEngine(compilePolicy(parseConstitution(source({ rules }), 'x.yaml'), [spy])), read }
 }
 
 const said = (i: number) =>
@@ -130,11 +130,11 @@ function asking() {
         }
       : detector
   )
-  return { judge: new Judge(compilePolicy(parseConstitution(source({ rules: raising }), 'x.yaml'), spied)), read }
+  return { judge: new RuleEngine(compilePolicy(parseConstitution(source({ rules: raising }), 'x.yaml'), spied)), read }
 }
 
 /** Both passes of a call, and all that was put to the encoder. */
-function twice(judge: Judge, input: JudgeInput, sure: number): { verdict: Verdict; questions: unknown } {
+function twice(judge: RuleEngine, input: JudgeInput, sure: number): { verdict: Verdict; questions: unknown } {
   const first = judge.judge({ ...input, readings: noReadings })
   const { questions } = first
   if (questions === undefined) return { verdict: first, questions: [] }

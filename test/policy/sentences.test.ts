@@ -2,13 +2,13 @@
 import t from 'tap'
 import { parseConstitution } from '../../src/policy/constitution/parse.js'
 import { ConstitutionError } from '../../src/policy/constitution/problems.js'
-import { Judge } from '../../src/policy/evaluate/judge.js'
+import { RuleEngine } from '../../src/policy/evaluate/rule-engine.js'
 import { compilePolicy } from '../../src/policy/match/compile.js'
 import { sentenceEnds } from '../../src/text/sentence.js'
 import { part, source } from './support.js'
 
 const judgeOf = (rules: string, head = '') => {
-  const judge = new Judge(compilePolicy(parseConstitution(`${source({ rules })}\n${head}`, 'x.yaml')))
+  const judge = new RuleEngine(compilePolicy(parseConstitution(`${source({ rules })}\n${head}`, 'x.yaml')))
   return (...texts: string[]) => {
     const parts = texts.map((text, i) => part(text, 'user', `/${i}`))
     const joined = parts.length > 1 ? [parts.map((_, i) => i)] : []

@@ -3,14 +3,14 @@ import { setTimeout } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { formatIn } from '../../src/dialects/openai-realtime/sound.js'
 import { type SoundFormat, sampleAt, wavOf } from '../../src/dialects/sound.js'
-import { Pieces } from '../../src/proxy/sound/pieces.js'
+import { SoundPieces } from '../../src/proxy/sound/pieces.js'
 import { type Client, type Event, spoken, until } from '../support/realtime.js'
 import { hears, pause, pcm, saidIn, speech, wavIn, wordsIn } from '../support/sound.js'
 import { type Answer, fakeUpstream, json, nowhere } from '../support/upstream.js'
 import { gateway } from './realtime-harness.js'
 
 const pcmu: SoundFormat = { coding: 'pcmu', rate: 8000 }
-const cut = (bytes: Buffer) => [...new Pieces(pcm).add(bytes)]
+const cut = (bytes: Buffer) => [...new SoundPieces(pcm).add(bytes)]
 const noise = (level: number, ms: number) => {
   const bytes = Buffer.alloc(48 * ms)
   for (let i = 0; i < bytes.length; i += 2) bytes.writeInt16LE(i % 4 === 0 ? level : -level, i)
@@ -111,7 +111,7 @@ t.test('formats are read as the API and its beta name them', async (t) => {
 t.test('running sound is cut where somebody pauses, and every byte of it is in one piece', async (t) => {
   const running = Buffer.concat([pause(300), speech('one', 700), pause(500), speech('two', 3000), pause(210)])
   for (const step of [1, 7, 959, 960, 4801, running.length]) {
-    const pieces = new Pieces(pcm)
+    const pieces = new SoundPieces(pcm)
     const found = []
     for (let at = 0; at < running.length; at += step) found.push(...pieces.add(running.subarray(at, at + step)))
     const rest = pieces.flush()

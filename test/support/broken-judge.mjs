@@ -5,9 +5,9 @@
 import { isMainThread } from 'node:worker_threads'
 
 const dist = new URL('../../dist/', import.meta.url)
-const { Judge } = await import(new URL('policy/evaluate/judge.js', dist))
+const { RuleEngine } = await import(new URL('policy/evaluate/rule-engine.js', dist))
 const { secrets } = await import(new URL('detectors/secrets.js', dist))
-const judge = Judge.prototype.judge
+const judge = RuleEngine.prototype.judge
 
 const broken = {
   throw() {
@@ -34,7 +34,7 @@ const broken = {
   unsendable: () => () => {}
 }
 
-Judge.prototype.judge = function judgeOrBreak(input) {
+RuleEngine.prototype.judge = function judgeOrBreak(input) {
   const name = /«broken:([a-z]+)»/.exec(input.parts.map(({ text }) => text.slice(0, 500)).join('\n'))?.[1]
   // These end the thread that they are in, and are for texts that are judged beside the main one.
   if (isMainThread && ['hang', 'die', 'memory'].includes(name)) throw new Error(`${name} is not for the main thread`)

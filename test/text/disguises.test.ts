@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { readConstitution } from '../../src/policy/constitution/read.js'
-import { Judge } from '../../src/policy/evaluate/judge.js'
+import { RuleEngine } from '../../src/policy/evaluate/rule-engine.js'
 import { compilePolicy } from '../../src/policy/match/compile.js'
 import { call } from '../policy/support.js'
 import { type Disguise, disguises, wrappers } from './disguises.js'
@@ -21,7 +21,7 @@ rules:
       - [pipe bomb, a bomb, neighbour, husband, every file, instructions, a car, bank account, methamphetamine, of my boss]
     within: 12
 `
-const judge = new Judge(compilePolicy(await readConstitution(overlay, 'overlay.yaml')))
+const judge = new RuleEngine(compilePolicy(await readConstitution(overlay, 'overlay.yaml')))
 
 /** Found when plain, which the first test makes sure of. */
 const phrases = [

@@ -15,10 +15,10 @@ import type { Evaluation, Said, Speech } from '../../policy/evaluation.js'
 import { openReview } from '../../review/open.js'
 import type { ReviewService } from '../../review/review-service.js'
 import type { Wording } from '../../wording/wording.js'
-import type { Judge } from '../judge.js'
+import type { Assessor } from '../assess.js'
 
 export interface GuardDeps {
-  judge: Judge
+  assessor: Assessor
   reviews: Pick<ReviewService, 'open'>
   /** Chooses the texts for people. */
   speak: Wording['speak']
@@ -58,7 +58,7 @@ const [openai] = dialects['openai-chat']
 const sessionId = new RegExp(sessionIdPattern)
 
 /** @param route path of the endpoint */
-export function createGuard({ judge, reviews, speak, speech }: GuardDeps, route: string): Guard {
+export function createGuard({ assessor, reviews, speak, speech }: GuardDeps, route: string): Guard {
   return async (request, reply, { content, direction, context, session }) => {
     const { id: requestId } = request.sluicegate
     const [media] = content.media
@@ -71,7 +71,7 @@ export function createGuard({ judge, reviews, speak, speech }: GuardDeps, route:
     }
     const caller = callerOf(request)
     let turns: readonly Said[] | undefined
-    const evaluation = await judge.content(content, direction, {
+    const evaluation = await assessor.content(content, direction, {
       surface: 'guard',
       route,
       caller,

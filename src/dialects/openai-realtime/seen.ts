@@ -21,7 +21,7 @@ interface SeenItem {
   parts: Map<number, SeenPart>
 }
 
-export class SeenResponse {
+export class SeenRealtimeResponse {
   #response: JsonObject | undefined
   readonly #items = new Map<number, SeenItem>()
 

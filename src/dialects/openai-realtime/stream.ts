@@ -14,7 +14,7 @@ import { HeardEvents } from '../sound.js'
 import { type Fields, index, indexOf, object, ofRest, readFields, type Taker, walked, wordsOf } from '../taken.js'
 import { readItem, readPart } from './items.js'
 import { names } from './names.js'
-import { SeenResponse } from './seen.js'
+import { SeenRealtimeResponse } from './seen.js'
 import { denialError, writeEvent } from './write.js'
 
 const typePattern = /^[a-z][a-z0-9_.]{0,127}$/
@@ -72,7 +72,7 @@ export class RealtimeStreamShape implements StreamShape {
   isFiltered = false
   readonly #until: Until
   readonly #nextId: () => string
-  readonly #seen = new SeenResponse()
+  readonly #seen = new SeenRealtimeResponse()
   #id: string | undefined
   #sounds = 0
   readonly #heard = new HeardEvents()

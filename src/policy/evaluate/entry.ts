@@ -6,10 +6,10 @@ import { speechOf } from '../decide/speech.js'
 import type { HeldPolicy } from '../evaluation.js'
 import { compileGently, type Policy } from '../match/compile.js'
 import { Growth } from '../match/growth.js'
-import { Judge } from './judge.js'
+import { RuleEngine } from './rule-engine.js'
 
 export interface PolicyEntry extends HeldPolicy {
-  readonly judge: Judge
+  readonly engine: RuleEngine
   readonly growth: Growth
   /** Names this text of this constitution for the worker threads; never used twice in a process. */
   readonly key: string
@@ -20,7 +20,7 @@ let generation = 0
 export function entryOf(policy: Policy): PolicyEntry {
   const { label } = policy
   const key = `${label}#${++generation}`
-  return { label, judge: new Judge(policy), growth: new Growth(policy), speech: speechOf(policy), key }
+  return { label, engine: new RuleEngine(policy), growth: new Growth(policy), speech: speechOf(policy), key }
 }
 
 /** Reads (see `parseConstitution`) and compiles. A constitution that passes can be put in force. */
@@ -58,7 +58,7 @@ const directions = ['request', 'answer'] as const
  * long, and so would the calls of the first seconds.
  * @param budget ms; the event loop is held for about as long @returns how many texts were judged
  */
-export function warmUp(judge: Judge, budget: number): number {
+export function warmUp(engine: RuleEngine, budget: number): number {
   const end = performance.now() + budget
   let count = 0
   for (; performance.now() < end; count++) {
@@ -68,7 +68,7 @@ export function warmUp(judge: Judge, budget: number): number {
       text: textOf(count, lengths[count % lengths.length]!),
       pointer: ''
     }
-    judge.judge({ parts: [part], joined: [], context: undefined, direction })
+    engine.judge({ parts: [part], joined: [], context: undefined, direction })
   }
   return count
 }

@@ -21,9 +21,9 @@ import { askEncoder, noReadings, type Question, type Readings } from './asking.j
 import { createBatch } from './batch.js'
 import { entryOf, loadPolicy, type PolicyEntry, warmUp } from './entry.js'
 import { beyondBudget, costOf, EvaluatorError, type EvaluatorOptions, labelOf, unpaidOf } from './evaluator-options.js'
-import { evaluationOf, promptsOf } from './judge.js'
 import { isVerdict, type Told } from './packed.js'
 import { createPool } from './pool.js'
+import { evaluationOf, promptsOf } from './rule-engine.js'
 import {
   boostOf,
   memorySessions,
@@ -97,7 +97,7 @@ export function evaluatorOf(initial: Iterable<PolicyEntry>, options: EvaluatorOp
   const remembered = remembers ? secretsOf() : undefined
   let uncovered = 0
   const entries = new Map<string, PolicyEntry>()
-  const put = (entry: PolicyEntry) => void entries.set(entry.judge.policy.constitution.name, entry)
+  const put = (entry: PolicyEntry) => void entries.set(entry.engine.policy.constitution.name, entry)
   for (const entry of initial) put(entry)
 
   function lookUp(constitution: string | HeldPolicy): PolicyEntry | undefined {
@@ -110,7 +110,7 @@ export function evaluatorOf(initial: Iterable<PolicyEntry>, options: EvaluatorOp
   }
 
   /** Adds the session's state. Sessions follow the caller's turns; an answer is judged by itself. */
-  function withSession(input: EvaluationInput, { judge }: PolicyEntry): JudgeInput | Promise<JudgeInput> {
+  function withSession(input: EvaluationInput, { engine }: PolicyEntry): JudgeInput | Promise<JudgeInput> {
     const {
       parts,
       joined,
@@ -123,7 +123,7 @@ export function evaluatorOf(initial: Iterable<PolicyEntry>, options: EvaluatorOp
       isBrought,
       whose = ''
     } = input
-    const beside = besideFor(input, judge.policy)
+    const beside = besideFor(input, engine.policy)
     const flips = input.explained !== undefined
     const given: JudgeInput = {
       parts,
@@ -138,7 +138,7 @@ export function evaluatorOf(initial: Iterable<PolicyEntry>, options: EvaluatorOp
       remembered: remembered?.(whose)
     }
     if (key === undefined || direction === 'answer' || isBrought === true) return { ...given, session: undefined }
-    const rules = judge.policy.constitution.session
+    const rules = engine.policy.constitution.session
     const withState = (state: SessionState | undefined): JudgeInput => {
       const risk = boostOf(state, clock.monotonic(), rules)
       const whose =
@@ -166,7 +166,7 @@ export function evaluatorOf(initial: Iterable<PolicyEntry>, options: EvaluatorOp
   }
 
   function judgeWith(input: EvaluationInput, judgeInput: JudgeInput, entry: PolicyEntry): Verdict | Promise<Verdict> {
-    const { policy } = entry.judge
+    const { policy } = entry.engine
     const { parts, session: key } = input
     const { session } = judgeInput
     const total = parts.reduce((sum, { text }) => sum + text.length, 0)
@@ -219,10 +219,10 @@ export function evaluatorOf(initial: Iterable<PolicyEntry>, options: EvaluatorOp
       }
       const { views, findings } = budget
       // Of a repeated chat only the new texts count.
-      if (!judgesApart() && (units <= inlineLimit || entry.judge.newUnits(given, inlineLimit) <= inlineLimit)) {
-        const { scanned, remembered } = entry.judge.texts
-        const verdict = guarded(() => entry.judge.judge({ ...given, views, scans: inlineLimit, findings }))
-        const { texts } = entry.judge
+      if (!judgesApart() && (units <= inlineLimit || entry.engine.newUnits(given, inlineLimit) <= inlineLimit)) {
+        const { scanned, remembered } = entry.engine.texts
+        const verdict = guarded(() => entry.engine.judge({ ...given, views, scans: inlineLimit, findings }))
+        const { texts } = entry.engine
         judged({ scanned: texts.scanned - scanned, remembered: texts.remembered - remembered })
         // The size of other readings becomes known only when they are made.
         if (verdict?.beyond?.field !== 'views') return next(withinBudget(verdict))
@@ -233,10 +233,10 @@ export function evaluatorOf(initial: Iterable<PolicyEntry>, options: EvaluatorOp
         constitution: policy.constitution,
         hear({ texts, learnt }: Told) {
           judged(texts)
-          if (learnt !== undefined) entry.judge.learn(learnt)
+          if (learnt !== undefined) entry.engine.learn(learnt)
         }
       }
-      const told = entry.judge.told(given)
+      const told = entry.engine.told(given)
       return pool.judge({ ...call, input: { ...given, views, findings, told } }).then(
         (verdict) => next(withinBudget(verdict)),
         (error: unknown) => {
@@ -288,7 +288,7 @@ export function evaluatorOf(initial: Iterable<PolicyEntry>, options: EvaluatorOp
       const entry = loaded(found)
       const started = clock.monotonic()
       const tell = (verdict: Verdict) => {
-        if (verdict.categories.length > 0) input.explained?.(keptOf(verdict, entry.judge.policy.constitution))
+        if (verdict.categories.length > 0) input.explained?.(keptOf(verdict, entry.engine.policy.constitution))
         return told(verdict, entry, clock.monotonic() - started)
       }
       const verdict = judge(input, entry)
@@ -296,8 +296,8 @@ export function evaluatorOf(initial: Iterable<PolicyEntry>, options: EvaluatorOp
     }, input.whose)
   }
 
-  function toEvaluation(verdict: Verdict, { label: whole, judge }: PolicyEntry, ms: number): Evaluation {
-    const label = labelOf(whole, judge.policy.constitution.readers, options.lacksEncoder === true)
+  function toEvaluation(verdict: Verdict, { label: whole, engine }: PolicyEntry, ms: number): Evaluation {
+    const label = labelOf(whole, engine.policy.constitution.readers, options.lacksEncoder === true)
     return evaluationOf(verdict, { label, id: nextId(), ms })
   }
 
@@ -321,24 +321,24 @@ export function evaluatorOf(initial: Iterable<PolicyEntry>, options: EvaluatorOp
       verdictOf(input, constitution, (verdict, entry, ms) => ({
         evaluation: toEvaluation(verdict, entry, ms),
         categories: verdict.categories,
-        bands: entry.judge.policy.constitution.bands
+        bands: entry.engine.policy.constitution.bands
       })),
     async explain(input, constitution = 'default') {
       const entry = loaded(lookUp(constitution))
       // Before the verdict, which the session remembers.
       const judgeInput = await withSession(input, entry)
-      const { questions } = await inTurn(() => guarded(() => entry.judge.find(judgeInput)))
+      const { questions } = await inTurn(() => guarded(() => entry.engine.find(judgeInput)))
       const readings = questions.length === 0 ? judgeInput.readings : await ask(questions, input)
-      const explanation = await inTurn(() => guarded(() => explain(entry.judge, { ...judgeInput, readings })))
+      const explanation = await inTurn(() => guarded(() => explain(entry.engine, { ...judgeInput, readings })))
       return { evaluation: await verdictOf(input, entry, toEvaluation), explanation }
     },
     put,
     warmUp(ms) {
-      for (const { judge } of entries.values()) warmUp(judge, ms / entries.size)
+      for (const { engine } of entries.values()) warmUp(engine, ms / entries.size)
     },
     loaded: () =>
       [...entries.values()]
-        .map(({ judge: { policy } }) => policy.constitution)
+        .map(({ engine: { policy } }) => policy.constitution)
         .map(({ name, version }) => ({ name, version })),
     sessions,
     findsNames: encoder?.findsNames === true,

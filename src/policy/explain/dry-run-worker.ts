@@ -2,25 +2,25 @@
 import { LRUCache } from 'lru-cache'
 import { ConstitutionError } from '../constitution/problems.js'
 import type { Coverage } from '../escalate/judges.js'
-import type { Judge } from '../evaluate/judge.js'
-import { type DryRunTask, type DrySide, dryRun, readJudge } from './dry-run.js'
+import type { RuleEngine } from '../evaluate/rule-engine.js'
+import { type DryRunTask, type DrySide, dryRun, readEngine } from './dry-run.js'
 import type { DryRunAnswer } from './dry-run-pool.js'
 
-const judges = new LRUCache<string, Judge>({ max: 3 })
+const engines = new LRUCache<string, RuleEngine>({ max: 3 })
 
-function judgeOf(side: DrySide, coverage: Coverage): Judge {
+function engineOf(side: DrySide, coverage: Coverage): RuleEngine {
   const key = JSON.stringify([side.digest, side.name, side.version, coverage])
-  let judge = judges.get(key)
-  if (judge === undefined) {
-    judge = readJudge(side, coverage)
-    judges.set(key, judge)
+  let engine = engines.get(key)
+  if (engine === undefined) {
+    engine = readEngine(side, coverage)
+    engines.set(key, engine)
   }
-  return judge
+  return engine
 }
 
 export default function dryRunTask(task: DryRunTask): DryRunAnswer {
   try {
-    return dryRun(task, judgeOf)
+    return dryRun(task, engineOf)
   } catch (error) {
     // Messages between threads drop the own fields of an error.
     if (error instanceof ConstitutionError) return { file: error.file, problems: error.problems }

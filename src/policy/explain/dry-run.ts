@@ -5,7 +5,7 @@ import { parseConstitution } from '../constitution/parse.js'
 import type { Coverage } from '../escalate/judges.js'
 import { askEncoder, noReadings, type Question, type Readings } from '../evaluate/asking.js'
 import { numbered } from '../evaluate/entry.js'
-import { evaluationOf, Judge } from '../evaluate/judge.js'
+import { evaluationOf, RuleEngine } from '../evaluate/rule-engine.js'
 import { boostOf, nextState, type SessionState, saidBefore, textOfTurn } from '../evaluate/session.js'
 import type { JudgeInput } from '../evaluate/verdict.js'
 import type { Evaluation } from '../evaluation.js'
@@ -53,13 +53,13 @@ export interface DryRound {
   questions: (readonly Question[])[]
 }
 
-/** @param judgeOf may cache: two sides with the same digest and version share one judge. @throws ConstitutionError */
-export function dryRun(task: DryRunTask, judgeOf = readJudge): DryRound {
+/** @param engineOf may cache: two sides with the same digest and version share one judge. @throws ConstitutionError */
+export function dryRun(task: DryRunTask, engineOf = readEngine): DryRound {
   const questions: (readonly Question[])[] = []
   const run = task.sides.map((side) => {
-    const judge = judgeOf(side, task.coverage)
+    const engine = engineOf(side, task.coverage)
     return task.texts.map((text): DryOutcome => {
-      const outcome = outcomeOf(judge, text, task)
+      const outcome = outcomeOf(engine, text, task)
       if (!('questions' in outcome)) return outcome
       questions.push(outcome.questions)
       return { evaluation: null }
@@ -92,49 +92,49 @@ export async function runDry(
 /** Name under which dry runs take turns with callers at the encoder. */
 const dryRunner = 'dry run'
 
-export function readJudge({ source, name, version }: DrySide, coverage: Coverage): Judge {
+export function readEngine({ source, name, version }: DrySide, coverage: Coverage): RuleEngine {
   const label = `${name}@${version}`
-  return new Judge(numbered(compilePolicy(parseConstitution(source, label, { name, coverage })), version))
+  return new RuleEngine(numbered(compilePolicy(parseConstitution(source, label, { name, coverage })), version))
 }
 
 type Open = { questions: readonly Question[] }
 
-function outcomeOf(judge: Judge, text: DryText, task: DryRunTask): DryOutcome | Open {
+function outcomeOf(engine: RuleEngine, text: DryText, task: DryRunTask): DryOutcome | Open {
   const started = performance.now()
-  const input = inputOf(judge, text, task.readings)
+  const input = inputOf(engine, text, task.readings)
   if ('questions' in input) return input
-  const verdict = judge.judge(input)
+  const verdict = engine.judge(input)
   if (verdict.questions !== undefined) return { questions: verdict.questions }
   if (verdict.charsCovered !== verdict.charsTotal) return { evaluation: null }
   const ms = performance.now() - started
-  const { evaluation_id: _, ...evaluation } = evaluationOf(verdict, { label: judge.policy.label, id: '', ms })
+  const { evaluation_id: _, ...evaluation } = evaluationOf(verdict, { label: engine.policy.label, id: '', ms })
   // With a single text a pointer would tell nothing.
   const detections = text.chat
     ? evaluation.detections
     : evaluation.detections.map(({ pointer: _, ...detection }) => detection)
   return {
     evaluation: { ...evaluation, detections },
-    ...(task.explain ? { explanation: explain(judge, input) } : {})
+    ...(task.explain ? { explanation: explain(engine, input) } : {})
   }
 }
 
 /** The earlier turns are judged as usual, but all at the same moment. */
 function inputOf(
-  judge: Judge,
+  engine: RuleEngine,
   { text, chat, role, direction, context, history }: DryText,
   readings: Readings | undefined
 ): JudgeInput | Open {
   const said = chat ?? { parts: [{ role, text, pointer: '' }], joined: [] }
   const input: JudgeInput = { ...said, direction, context, readings }
   if (history.length === 0 || direction === 'answer') return input
-  const policy = judge.policy.constitution.session
+  const policy = engine.policy.constitution.session
   const sessionAt = (state: SessionState | undefined) => {
     return { tail: saidBefore(state), turn: 0, by: 'user' as const, risk: boostOf(state, 0, policy) }
   }
   let state: SessionState | undefined
   for (const turn of history) {
     const parts: ChatPart[] = [{ role: 'user', text: turn, pointer: '' }]
-    const verdict = judge.judge({ ...input, parts, context: undefined, session: sessionAt(state) })
+    const verdict = engine.judge({ ...input, parts, context: undefined, session: sessionAt(state) })
     if (verdict.questions !== undefined) return { questions: verdict.questions }
     const { decision, ownRisk } = verdict
     state = nextState(state, { role: 'user', text: textOfTurn(parts, 0), decision, ownRisk }, 0, policy)

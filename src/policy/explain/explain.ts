@@ -8,7 +8,7 @@ import type { Constitution } from '../constitution/parse.js'
 import type { ReaderMode } from '../constitution/schema.js'
 import type { CategoryVerdict } from '../decide/decide.js'
 import { doubtsOf } from '../escalate/doubts.js'
-import type { Judge } from '../evaluate/judge.js'
+import type { RuleEngine } from '../evaluate/rule-engine.js'
 import type { Found, JudgeInput } from '../evaluate/verdict.js'
 import type { Category, Decision } from '../evaluation.js'
 import type { ContextOutcome, NextBand } from '../explanation.js'
@@ -86,12 +86,12 @@ export interface Explanation {
   flips: Flips
 }
 
-export function explain(judge: Judge, input: JudgeInput): Explanation {
-  const { policy } = judge
+export function explain(engine: RuleEngine, input: JudgeInput): Explanation {
+  const { policy } = engine
   const { constitution } = policy
-  const found = judge.find(input)
+  const found = engine.find(input)
   const { matches } = found
-  const { rules: scored, judgement } = judge.weigh(matches, input)
+  const { rules: scored, judgement } = engine.weigh(matches, input)
   const rules = scored.map(({ rule, score, effect }): ExplainedRule => {
     const own = matches.filter((match) => match.rule === rule)
     return {
@@ -111,7 +111,7 @@ export function explain(judge: Judge, input: JudgeInput): Explanation {
     policy: policy.label,
     thresholds: { ...constitution.bands },
     views: trace(policy, input, found),
-    encoder: explainEncoder(judge, input, found),
+    encoder: explainEncoder(engine, input, found),
     rules: rules.sort((a, b) => b.score - a.score || b.weight - a.weight),
     categories: judgement.categories.map((verdict) => explainCategory(constitution, verdict)),
     context: {
@@ -123,17 +123,17 @@ export function explain(judge: Judge, input: JudgeInput): Explanation {
       input.session === undefined
         ? null
         : { risk: round(input.session.risk), remembered_turns: input.session.tail.length },
-    would_ask: wouldAsk(policy, judge, input),
-    flips: flipsOf(judge, input, found)
+    would_ask: wouldAsk(policy, engine, input),
+    flips: flipsOf(engine, input, found)
   }
   explanation.summary = summarise(explanation)
   return explanation
 }
 
-function explainEncoder(judge: Judge, input: JudgeInput, { answered }: Found): ExplainedEncoder | null {
-  const { readers } = judge.policy.constitution
-  if (input.readings === undefined || readers === 'fast' || judge.policy.readers.length === 0) return null
-  const { decision, riskScore } = judge.judge({ ...input, readings: undefined })
+function explainEncoder(engine: RuleEngine, input: JudgeInput, { answered }: Found): ExplainedEncoder | null {
+  const { readers } = engine.policy.constitution
+  if (input.readings === undefined || readers === 'fast' || engine.policy.readers.length === 0) return null
+  const { decision, riskScore } = engine.judge({ ...input, readings: undefined })
   const read = answered.map(({ question, reading }): ExplainedReading => {
     const { part, layer, role, spans, rules } = question
     return {
@@ -195,9 +195,9 @@ export function nextBands(
   }
 }
 
-function wouldAsk({ constitution }: Policy, judge: Judge, input: JudgeInput): Explanation['would_ask'] {
+function wouldAsk({ constitution }: Policy, engine: RuleEngine, input: JudgeInput): Explanation['would_ask'] {
   if (constitution.escalate.length === 0) return []
-  return doubtsOf(constitution, judge.judge(input), input.parts).map(({ escalation, categories }) => ({
+  return doubtsOf(constitution, engine.judge(input), input.parts).map(({ escalation, categories }) => ({
     judge: escalation.judge,
     categories: [...categories]
   }))

@@ -2,7 +2,7 @@
 import type { JsonObject } from '../../base/chat.js'
 import type { Constitution } from '../constitution/parse.js'
 import type { Judgement } from '../decide/decide.js'
-import type { Judge } from '../evaluate/judge.js'
+import type { RuleEngine } from '../evaluate/rule-engine.js'
 import type { Found, JudgeInput } from '../evaluate/verdict.js'
 import type { Decision } from '../evaluation.js'
 import type { RuleFlip } from '../explanation.js'
@@ -39,16 +39,16 @@ const maxValues = 200
 /** A sample value that no rule names. */
 const unnamed = 'something that no rule names'
 
-export function flipsOf(judge: Judge, input: JudgeInput, { matches, alone }: Found): Flips {
-  const { constitution, conditional } = judge.policy
-  const now = judge.weigh(matches, input).judgement
+export function flipsOf(engine: RuleEngine, input: JudgeInput, { matches, alone }: Found): Flips {
+  const { constitution, conditional } = engine.policy
+  const now = engine.weigh(matches, input).judgement
   const matched = [...new Set(matches.map(({ rule }) => rule))]
-  const withContext = (context: JsonObject) => judge.weigh(matches, { ...input, context }).judgement
+  const withContext = (context: JsonObject) => engine.weigh(matches, { ...input, context }).judgement
   return {
     rules: ruleFlips(now, matched.slice(0, maxRules), (isLeft) => {
       // Rules may depend on each other: their conditions are checked again.
       const left = alone.filter(({ rule }) => isLeft(rule))
-      return judge.weigh(countedOf(conditional.filter(isLeft), left), input).judgement
+      return engine.weigh(countedOf(conditional.filter(isLeft), left), input).judgement
     }),
     ...contextFlips(constitution, now, matched, input.context, withContext)
   }

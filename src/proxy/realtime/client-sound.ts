@@ -10,7 +10,7 @@ import { isObject, pointerSegments, setOwn } from '../../dialects/rewrite.js'
 import { type SoundFormat, sampleBytes } from '../../dialects/sound.js'
 import type { Forward, Reply } from '../exchange.js'
 import { silenceOf } from '../sound/ear.js'
-import { type Piece, Pieces } from '../sound/pieces.js'
+import { type Piece, SoundPieces } from '../sound/pieces.js'
 import { type Ears, unheard } from './ears.js'
 import type { Session } from './session.js'
 
@@ -35,7 +35,7 @@ export class SpokenSound {
   readonly #ears: Ears
   readonly #refuse: (reply: Reply, event: JsonObject) => Promise<void>
   #format: SoundFormat | undefined
-  #pieces: Pieces | undefined
+  #pieces: SoundPieces | undefined
   #refusal: Refusal | undefined
 
   /** @param refuse reports the refusal to the client */
@@ -77,7 +77,7 @@ export class SpokenSound {
   async #append(sound: Buffer, event: JsonObject): Promise<void> {
     try {
       const format = await this.#ears.inputFormat()
-      if (this.#pieces === undefined || this.#format !== format) this.#pieces = new Pieces(format)
+      if (this.#pieces === undefined || this.#format !== format) this.#pieces = new SoundPieces(format)
       this.#format = format
     } catch (error) {
       if (error instanceof Fault) this.#refusal = { fault: error }

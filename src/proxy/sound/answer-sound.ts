@@ -8,7 +8,7 @@ import { Fault } from '../../base/errors.js'
 import type { WireEvent } from '../../dialects/reply-stream.js'
 import { type SoundFormat, type SoundStep, type SpelledSound, silentByte } from '../../dialects/sound.js'
 import { type Ear, silenceOf } from './ear.js'
-import { type Piece, Pieces } from './pieces.js'
+import { type Piece, SoundPieces } from './pieces.js'
 
 /** Most places of one answer whose sound is held at once: sound of a further place stays untranscribed. */
 const mostPlaces = 16
@@ -18,7 +18,7 @@ const mostAtOnce = 256 * 1024
 type Sound = Extract<SoundStep, { bytes: Buffer }>
 
 interface Place {
-  pieces: Pieces
+  pieces: SoundPieces
   format: SoundFormat
   write: Sound['write']
 }
@@ -81,7 +81,7 @@ export class HeardAnswer {
     if (place === undefined) {
       // The stage that judges the event denies untranscribed sound.
       if (this.#places.size >= mostPlaces) return yield { data: write(bytes.toString('base64')) }
-      place = { pieces: new Pieces(format), format, write }
+      place = { pieces: new SoundPieces(format), format, write }
       this.#places.set(name, place)
     }
     place.write = write

@@ -38,7 +38,7 @@ export interface Piece {
 
 const nothing: Buffer = Buffer.alloc(0)
 
-export class Pieces {
+export class SoundPieces {
   readonly #format: SoundFormat
   readonly #frameBytes: number
   /** Sound of the unfinished piece, in a growing buffer. */

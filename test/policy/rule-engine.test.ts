@@ -5,7 +5,7 @@ import t from 'tap'
 import type { ChatPart, JsonObject } from '../../src/base/chat.js'
 import { parseConstitution } from '../../src/policy/constitution/parse.js'
 import { warmUp } from '../../src/policy/evaluate/entry.js'
-import { Judge } from '../../src/policy/evaluate/judge.js'
+import { RuleEngine } from '../../src/policy/evaluate/rule-engine.js'
 import { type Decision, decisions } from '../../src/policy/evaluation.js'
 import { compilePolicy } from '../../src/policy/match/compile.js'
 import { screenOf } from '../../src/policy/match/required.js'
@@ -16,13 +16,13 @@ function call(texts: string | readonly (string | ChatPart)[], options: CallOptio
   return input
 }
 
-function judgeOf(rules: string, posture = {}, lexicons?: string): Judge {
+function judgeOf(rules: string, posture = {}, lexicons?: string): RuleEngine {
   const text = source({ rules, posture, ...(lexicons === undefined ? {} : { lexicons }) })
-  return new Judge(compilePolicy(parseConstitution(text, 'test.yaml')))
+  return new RuleEngine(compilePolicy(parseConstitution(text, 'test.yaml')))
 }
 
 /** The texts that a rule matched: what its detections cover in the original. */
-function matched(judge: Judge, texts: string | (string | ChatPart)[], options: CallOptions = {}): string[] {
+function matched(judge: RuleEngine, texts: string | (string | ChatPart)[], options: CallOptions = {}): string[] {
   const input = call(texts, options)
   return judge.judge(input).detections.map(({ span, pointer }) => {
     const index = pointer === undefined ? 0 : Number(pointer.slice(1))

@@ -26,7 +26,7 @@ export interface JudgeOptions extends Asked {
  * All throw a Fault: `too_complex` beyond the budget of a request, `evaluator_unavailable` where no complete verdict came in
  * time. Never a milder verdict.
  */
-export interface Judge {
+export interface Assessor {
   text(text: string, options: JudgeOptions): Promise<Evaluation>
   /** Texts with their roles; detections keep the pointers of theirs. */
   content(content: ChatContent, direction: EvaluationInput['direction'], options: JudgeOptions): Promise<Evaluation>
@@ -34,12 +34,12 @@ export interface Judge {
   assess(text: string, options: JudgeOptions): Promise<Assessment>
 }
 
-export interface JudgeDeps extends JudgingDeps<Pick<PolicyEvaluator, 'evaluate' | 'assess' | 'hold'>> {
+export interface AssessorDeps extends JudgingDeps<Pick<PolicyEvaluator, 'evaluate' | 'assess' | 'hold'>> {
   /** Limits of one request. */
   budget: Budget
 }
 
-export function createJudge({ budget, ...deps }: JudgeDeps): Judge {
+export function createAssessor({ budget, ...deps }: AssessorDeps): Assessor {
   const judging = new Judging(deps)
   const inputOf = (
     { parts, joined, context, direction }: Pick<EvaluationInput, 'parts' | 'joined' | 'context' | 'direction'>,

@@ -57,7 +57,7 @@ const quiet = Object.freeze({
 }) satisfies Partial<Verdict>
 
 /** One per policy and thread. */
-export class Judge {
+export class RuleEngine {
   readonly policy: Policy
   readonly #matcher: Matcher
   readonly #memory: PartMemory
@@ -135,7 +135,7 @@ export class Judge {
     return units
   }
 
-  /** The memory of a call's texts and seams, for the judge of another thread; undefined: nothing. */
+  /** The memory of a call's texts and seams, for the rule engine of another thread; undefined: nothing. */
   told(input: JudgeInput): Learnt | undefined {
     const { parts, joined: runs } = input
     const digests = this.#digestsOf(input, this.#heldOf(input))
@@ -157,7 +157,7 @@ export class Judge {
     this.#memory.listen()
   }
 
-  /** New entries since `listen`, for the judge of another thread. */
+  /** New entries since `listen`, for the rule engine of another thread. */
   learnt(): Learnt | undefined {
     return this.#memory.learnt()
   }
