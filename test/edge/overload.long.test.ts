@@ -1,7 +1,7 @@
 import { setImmediate, setTimeout } from 'node:timers/promises'
 import t from 'tap'
 import { errorTable } from '../../src/base/errors.js'
-import { mostAtOnce, Shedding, RequestTurns } from '../../src/edge/overload.js'
+import { mostAtOnce, RequestTurns, Shedding } from '../../src/edge/overload.js'
 import { generateKey } from '../../src/identity/key-format.js'
 import { type Call, call, serveReal } from '../support/gateway.js'
 import { smallConstitution } from '../support/node.js'
