@@ -24,6 +24,10 @@ interface Kept {
 
 /** Threads by their options: a worker that has reloaded its configuration may need other ones than the rest. */
 const kept = new Map<string, Kept>()
+/** Threads that nobody uses any more, until the window that they read is read. */
+const closing = new Set<Promise<void>>()
+/** Longest wait for windows under way before the process ends. */
+const longestEndMs = 5_000
 
 function use(options: ThreadData & { threads: number; queue: number }): { opening: Promise<Threads>; letGo(): void } {
   const key = JSON.stringify(options)
@@ -40,10 +44,12 @@ function use(options: ThreadData & { threads: number; queue: number }): { openin
     letGo() {
       if (--held.users > 0) return
       if (kept.get(key) === held) kept.delete(key)
-      held.opening.then(
+      const ending = held.opening.then(
         (threads) => threads.close(),
         () => undefined
       )
+      closing.add(ending)
+      void ending.finally(() => closing.delete(ending))
     }
   }
 }
@@ -98,6 +104,7 @@ function serve(socket: Socket): void {
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined)
 process.on('disconnect', () => {
   const ending = [...kept.values()].map(async ({ opening }) => (await opening).close())
-  void Promise.allSettled(ending).then(() => process.exit(0))
+  void Promise.allSettled([...ending, ...closing]).then(() => process.exit(0))
+  setTimeout(() => process.exit(0), longestEndMs)
 })
 createServer(serve).listen(address, () => tell({ listening: true }))

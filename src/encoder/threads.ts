@@ -60,6 +60,7 @@ export class Threads implements TaskRunner {
   readonly #replacing = new Set<NodeJS.Timeout>()
   #backOff = backOffMs.first
   #isClosed = false
+  #closing: Promise<void> | undefined
 
   private constructor(options: ThreadsOptions) {
     this.#options = options
@@ -105,7 +106,12 @@ export class Threads implements TaskRunner {
     })
   }
 
-  async close(): Promise<void> {
+  close(): Promise<void> {
+    this.#closing ??= this.#close()
+    return this.#closing
+  }
+
+  async #close(): Promise<void> {
     this.#isClosed = true
     for (const timer of this.#replacing) clearTimeout(timer)
     this.#rejectAll(new EncoderError('closed'))

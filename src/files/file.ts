@@ -151,23 +151,35 @@ export class Texts {
   pictures = 0
   #units = 0
   readonly #said = new Set<string>()
+  /** What the last template said, by what hides it; none where another text was seen since. */
+  readonly #template = new Map<string, string>()
 
   /**
-   * The values that are new in this file: repeated ones are judged once. A trailing number makes no new value
-   * (`slideLayout12.xml`, `PlaceHolder 3`).
+   * The values that are new in this file: repeated ones are judged once. A short trailing number makes no new name of a
+   * name (`slideLayout12.xml`, `PlaceHolder 3`).
    */
   fresh(values: Iterable<string>): string[] {
     return [...values].filter((value) => {
-      const word = value.replace(/(?<!\d)\d+(\.xml)?$/, '$1')
+      const word = /[A-Za-z]/.test(value) ? value.replace(/(?<!\d)\d{1,2}(\.xml)?$/, '$1') : value
       if (this.#said.has(word)) return false
       this.#said.add(word)
       return true
     })
   }
 
+  /** A template that says what the template before it says: nothing stands between the two that it could continue. */
+  addTemplate(text: string, where: string, hidden?: HiddenKind): void {
+    const said = text.replace(/\s+/g, ' ').trim()
+    const kind = hidden ?? 'seen'
+    if (this.#template.get(kind) === said) return
+    this.add(text, where, hidden)
+    this.#template.set(kind, said)
+  }
+
   /** @throws Unread `too_large` */
   add(text: string, where: string, hidden?: HiddenKind): void {
     if (text.trim() === '') return
+    if (hidden === undefined) this.#template.clear()
     this.#units += text.length
     if (this.#units > bounds.units || this.all.length >= bounds.texts) throw new Unread('too_large')
     this.all.push(hidden === undefined ? { text, where } : { text, where, hidden })

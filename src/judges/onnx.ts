@@ -10,6 +10,8 @@ import type { OnnxTask, OnnxThreadData } from './onnx-worker.js'
 
 /** For the thread to load its packages and the model. */
 const startMs = 120_000
+/** Longest time for one window. */
+const windowMs = 5_000
 
 /** @throws an Error that names the judge and what is missing or wrong */
 export async function createOnnx(settings: OnnxJudgeSettings): Promise<Adapter> {
@@ -21,8 +23,12 @@ export async function createOnnx(settings: OnnxJudgeSettings): Promise<Adapter> 
     minThreads: 1,
     maxThreads: 1,
     idleTimeout: Number.POSITIVE_INFINITY,
+    // A text under way checks the time between two windows.
+    closeTimeout: settings.timeoutMs + windowMs,
     workerData
   })
+  // Later it ends the thread all the same.
+  pool.on('error', () => undefined)
   const run = (task: OnnxTask, signal?: AbortSignal): Promise<number[]> =>
     pool.run(task, signal === undefined ? {} : { signal })
   try {

@@ -131,6 +131,28 @@ t.test('PDF whose letters stand in another order in the file than on the page', 
   const spread = letters.map(({ letter, x }) => ({ letter, x: 40 + (x - 40) * 3 }))
   const far = draw([...spread.filter((_, i) => i % 2 === 0), ...spread.filter((_, i) => i % 2 === 1)])
   t.same(await places('p o u r  t h e  a c i d', far, 'a.pdf'), ['page=1'], 'far apart')
+  // Advances of Helvetica: k 6, i and l 2.664 of 12 points.
+  const narrow = (letter: string, x: number) => `1 0 0 1 ${x} 700 Tm (${letter}) Tj`
+  const kill = [narrow('l', 48.664), narrow('i', 46), narrow('l', 51.328), narrow('k', 40)].join(' ')
+  t.ok(
+    (await places('kill', pagePdf(`BT /F1 12 Tf ${kill} ET`), 'a.pdf')).includes('page=1'),
+    'equal narrow neighbours'
+  )
+  const noise = letters.map(({ x }) => `1 0 0 1 ${x + 1} 700 Tm (x) Tj`).join(' ')
+  const seen = shuffled.map(({ letter, x }) => `${placed(x, false)} Tm (${letter}) Tj`).join(' ')
+  const covered = pagePdf(`BT /F1 12 Tf ${seen} 1 g ${noise} 0 g -20 Ts ${noise} ET`, { font })
+  t.ok((await places('pour the acid', covered, 'a.pdf')).includes('page=1'), 'white letters and another line between')
+  const lines = ['pour', 'the', 'acid'].map((word, i) => `1 0 0 1 40 ${700 - 14 * i} Tm (${word}) Tj`)
+  const upwards = pagePdf(`BT /F1 12 Tf ${lines.reverse().join(' ')} ET`, { font })
+  t.ok((await places('pour\nthe\nacid', upwards, 'a.pdf')).includes('page=1'), 'lines from below')
+  const words = ['acid', 'pour', 'the'].map(
+    (word) => `1 0 0 1 ${{ pour: 40, the: 100, acid: 160 }[word]} 700 Tm (${word}) Tj`
+  )
+  t.ok(
+    (await places('pour  the  acid', pagePdf(`BT /F1 12 Tf ${words.join(' ')} ET`, { font }), 'a.pdf')).includes(
+      'page=1'
+    )
+  )
   const bold = pagePdf('BT /F1 12 Tf 1 0 0 1 40 700 Tm (seen) Tj 1 0 0 1 40.3 700 Tm (seen) Tj ET')
   t.equal(((await texts(bold, 'a.pdf')) as readonly FileText[]).length, 1, 'drawn twice to look bold')
   const columns = pagePdf(
@@ -179,7 +201,16 @@ t.test('templates, settings and indentation', async (t) => {
   )) as readonly FileText[]
   const words = told.find(({ text }) => text.includes('secret'))!.text
   t.match(words, /secret\nword/)
-  t.notMatch(words, /true|217/)
+  t.match(words, /217\nsecret|217\n+secret/)
+  t.notMatch(words, /true|false/)
+  // Templates that differ keep their order: what is said again later may end a sentence that another began.
+  const parted = pptx(['a'], { more: [layout(1, 'the acid'), layout(2, 'pour'), layout(3, 'the acid')] })
+  t.same(await places('the acid', parted, 'a.pptx'), ['part=slidelayout1', 'part=slidelayout3'])
+  const numbers = pptx(['a'], { more: [layout(1, 'Card 1'), layout(2, '4111 1111'), layout(3, 'Card 4222')] })
+  for (const text of ['4111 1111', 'Card 4222']) t.equal((await places(text, numbers, 'a.pptx')).length, 1, text)
+  const inner = [{ name: 'Object 1/content.xml', content: '<a><p><span>ki</span><span>ll</span></p><p>4111</p></a>' }]
+  t.same(await places('kill', odt('seen', { more: inner }), 'a.odt'), ['part=content'], 'an embedded document')
+  t.same(await places('4111', odt('seen', { more: inner }), 'a.odt'), ['part=content'])
 })
 
 t.test('Word, with what is hidden in it', async (t) => {

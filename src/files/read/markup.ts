@@ -26,6 +26,7 @@ const alternative = new Set(['descr', 'title', 'alt', 'tooltip', 'desc'])
 /** Numbers, colours, ids and switches: no text. */
 const plain =
   /^(?:[\d.,%+\-:\s]*|[0-9A-Fa-f]{1,8}|\{?[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}\}?|true|false|on|off|none|auto)$/
+const isSwitch = /^\s*(?:true|false)\s*$/
 /** Elements that draw something. */
 const drawings = new Set(['custGeom', 'ink', 'inkml', 'contentPart', 'polyline', 'polygon'])
 /** Elements that hold a file in their text. */
@@ -41,8 +42,10 @@ export interface PartOptions {
   hidden?: HiddenKind | undefined
   /** Names the place from this element on; undefined where the place stays. */
   watch?: ((element: XmlElement) => string | undefined) | undefined
-  /** Set for templates, which say the same words dozens of times: a line that the file has said before is judged once. */
+  /** Set for templates of slides: dozens that say the same words one after the other are judged once. */
   isTemplate?: boolean
+  /** Set where each text is a property of its own, as in metadata and settings: none continues the one before. */
+  isProperties?: boolean
 }
 
 export function readMarkup(bytes: Buffer, words: Vocabulary, out: Texts, options: PartOptions): void {
@@ -60,7 +63,6 @@ class Part {
   readonly #words: Vocabulary
   readonly #out: Texts
   readonly #all: HiddenKind | undefined
-  /** Whether each text of the part is a property of its own, as in metadata and settings. */
   readonly #isProperties: boolean
   readonly #isTemplate: boolean
   readonly #watch: ((element: XmlElement) => string | undefined) | undefined
@@ -70,12 +72,13 @@ class Part {
   #unseen = new Map<HiddenKind, string[]>()
   readonly #attributes = new Set<string>()
 
-  constructor(words: Vocabulary, out: Texts, { where, hidden, watch, isTemplate = false }: PartOptions) {
+  constructor(words: Vocabulary, out: Texts, options: PartOptions) {
+    const { where, hidden, watch, isTemplate = false, isProperties = hidden === 'metadata' } = options
     this.#words = words
     this.#out = out
     this.#where = where
     this.#all = hidden
-    this.#isProperties = hidden === 'metadata' || hidden === 'attribute'
+    this.#isProperties = isProperties
     this.#isTemplate = isTemplate
     this.#watch = watch
   }
@@ -117,7 +120,7 @@ class Part {
     const level = this.#levels.at(-1)
     const isBlank = text.trim() === ''
     if (isBlank && text.includes('\n') && !this.#words.prose.has(level?.name ?? '')) return
-    if (this.#all === 'attribute' && !isBlank && plain.test(text)) return
+    if (this.#isProperties && isSwitch.test(text)) return
     this.#add(text, level?.hidden ?? this.#all)
   }
 
@@ -152,8 +155,8 @@ class Part {
   }
 
   #say(text: string, hidden?: HiddenKind): void {
-    const said = this.#isTemplate ? this.#out.fresh(text.split('\n')).join('\n') : text
-    this.#out.add(said, this.#where, hidden)
+    if (this.#isTemplate) this.#out.addTemplate(text, this.#where, hidden)
+    else this.#out.add(text, this.#where, hidden)
   }
 
   end(): void {

@@ -38,7 +38,7 @@ export const officeWords: Vocabulary = {
   unseen: { del: 'tracked', moveFrom: 'tracked', instrText: 'formula', delInstrText: 'formula', f: 'formula' },
   hides,
   runs: new Set(['r', 'p', 'sp', 'fld']),
-  prose: new Set(['t', 'delText', 'instrText', 'delInstrText', 'f', 'v'])
+  prose: new Set(['t', 'delText', 'instrText', 'delInstrText', 'f', 'v', 'div', 'font', 'span'])
 }
 
 const pictures = /\.(?:png|jpe?g|gif|bmp|tiff?|emf|wmf|wdp|svg|webp|ico|heic|avif|pict)$/i

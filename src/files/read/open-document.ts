@@ -32,7 +32,7 @@ const words: Vocabulary = {
   },
   hides,
   runs: new Set(['span', 'p', 'h', 'table', 'table-row', 'table-column', 'section', 'page']),
-  prose: new Set(['p', 'h', 'span', 'a', 'title', 'desc'])
+  prose: new Set(['p', 'h', 'span', 'a', 'ruby', 'ruby-base', 'ruby-text', 'title', 'desc'])
 }
 
 /** @throws Unread */
@@ -65,14 +65,16 @@ export async function readOpenDocument(
     if (/^layout-cache$|^Configurations2\//.test(name) && content.length === 0) continue
     if (!/\.(?:xml|rdf)$/.test(name)) throw new Unread('object_unread')
     const own = name === 'content.xml'
+    // An embedded document has its own content and styles, in a folder.
+    const isSeen = /(?:^|\/)(?:content|styles)\.xml$/.test(name)
     const where = own ? 'part=content' : `part=${/([A-Za-z]+)\.(?:xml|rdf)$/.exec(name)?.[1] ?? 'other'}`
     const hidden: HiddenKind | undefined =
-      name === 'meta.xml' || name.endsWith('.rdf') ? 'metadata' : own || name === 'styles.xml' ? undefined : 'attribute'
+      name === 'meta.xml' || name.endsWith('.rdf') ? 'metadata' : isSeen ? undefined : 'attribute'
     readMarkup(content, withStyles(styles), out, {
       where,
       hidden,
       watch: own ? placesOf(kind) : undefined,
-      isTemplate: name === 'styles.xml'
+      ...(/(?:^|\/)settings\.xml$/.test(name) && { isProperties: true })
     })
   }
 }

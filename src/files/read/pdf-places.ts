@@ -32,12 +32,16 @@ const sameColumn = 0.9
 const spreadOut = 3
 /** By how much what stands between words is wider than what stands between such letters. */
 const wider = 1.4
-/** Letters that are drawn twice to look bold lie as near. */
-const twice = 0.3
+/** The share of its own width within which a repeated text is drawn again to look bold. */
+const twice = 0.5
+/** Lines that follow each other are this far apart, in sizes of letters. */
+const raised = 0.9
+const nextLine = 2.5
 
 /** Follows the operators of a page that place text (ISO 32000-2, 9.4.4), as pdf.js hands them out. */
 export class PlacedText {
-  readonly #stretches: Stretch[] = []
+  /** By what hides them: invisible text must not stand between visible letters. */
+  readonly #stretches = new Map<string, Stretch[]>()
   #matrix: ArrayLike<number> = [1, 0, 0, 1, 0, 0]
   /** Where the line began, and where the next letter stands, in the space of the matrix. */
   #line = { x: 0, y: 0 }
@@ -46,6 +50,7 @@ export class PlacedText {
   #letterSpacing = 0
   #wordSpacing = 0
   #widened = 1
+  #rise = 0
 
   begin(): void {
     this.setMatrix([1, 0, 0, 1, 0, 0])
@@ -80,20 +85,28 @@ export class PlacedText {
     this.#widened = percent / 100
   }
 
+  setRise(rise: number): void {
+    this.#rise = rise
+  }
+
   /**
-   * @param glyphs and, between them, thousandths of the size by which the next one moves back
+   * @param glyphs with numbers between them: thousandths of the size by which the next one moves back
    * @param size of the font
-   * @param page from the place of what is drawn to the page
+   * @param page from the place of the drawing to the page
+   * @param hidden names what hides the text; empty where it is visible
    */
-  show(glyphs: readonly (Advance | number | null)[], size: number, page: Matrix): void {
-    const [a, b, , , x0, y0] = times(page, this.#matrix)
+  show(glyphs: readonly (Advance | number | null)[], size: number, page: Matrix, hidden: string): void {
+    const [a, b, c, d, x0, y0] = times(page, this.#matrix)
     const scale = Math.hypot(a, b) || 1
-    const { y } = this.#line
-    const [, , c, d] = times(page, this.#matrix)
+    const y = this.#line.y + this.#rise
+    // A negative size turns the letters upside down: they are read from the other side.
+    const side = size < 0 ? -1 : 1
     // Along the direction of the text, whichever way it is turned, and across it, from the top down.
-    const along = (x: number) => ((x0 + x * a + y * c) * a + (y0 + x * b + y * d) * b) / scale
-    const across = ((x0 + y * c) * b - (y0 + y * d) * a) / scale
+    const along = (x: number) => (side * ((x0 + x * a + y * c) * a + (y0 + x * b + y * d) * b)) / scale
+    const across = (side * ((x0 + y * c) * b - (y0 + y * d) * a)) / scale
     const height = Math.abs(size) * scale
+    const stretches = this.#stretches.get(hidden) ?? []
+    this.#stretches.set(hidden, stretches)
     let last: Stretch | undefined
     for (const glyph of glyphs) {
       if (glyph === null) continue
@@ -105,7 +118,7 @@ export class PlacedText {
       const spacing = this.#letterSpacing + (glyph.isSpace ? this.#wordSpacing : 0)
       const width = (glyph.width / 1000) * size * this.#widened
       this.#x += width + spacing * this.#widened
-      if (glyph.unicode.trim() === '') continue
+      if (height === 0 || glyph.unicode.trim() === '') continue
       const to = along(this.#x - spacing * this.#widened)
       const gap = last === undefined ? undefined : from - last.to
       if (last !== undefined && gap! > -sameWord * height && gap! < sameColumn * height) {
@@ -113,23 +126,43 @@ export class PlacedText {
         last.to = to
         continue
       }
-      last = { text: glyph.unicode, index: this.#stretches.length, from, to, line: across, size: height }
-      this.#stretches.push(last)
+      last = { text: glyph.unicode, index: stretches.length, from, to, line: across, size: height }
+      stretches.push(last)
     }
   }
 
   /**
-   * @returns the lines in which neighbours do not follow each other in the file, as they are seen; empty where all do, as in
-   *   what most programs write. Takes n log n of the number of stretches.
+   * @returns the lines whose parts do not follow each other in the file, as they are seen, and all lines where one of a
+   *   column was drawn before the line above it; empty where all follow, as in the files of most programs. Takes n log n
+   *   of the number of stretches.
    */
   otherwise(): string {
     const told: string[] = []
-    for (const line of linesOf(this.#stretches)) {
-      const runs = runsOf(line)
-      if (runs.some((run) => !follows(run))) told.push(runs.map(textOf).join('  '))
+    for (const stretches of this.#stretches.values()) {
+      const lines = linesOf(stretches).map(runsOf)
+      const areAll = lines.some((runs, i) => i > 0 && isAhead(runs, lines[i - 1]!))
+      for (const runs of lines) if (areAll || !isInOrder(runs)) told.push(runs.map(textOf).join('  '))
     }
     return told.join('\n')
   }
+}
+
+/** Whether a line of one column was drawn before the line above it. */
+function isAhead(runs: readonly Stretch[][], above: readonly Stretch[][]): boolean {
+  const [own, upper] = [runs[0]![0]!, above[0]![0]!]
+  if (runs.length > 1 || above.length > 1 || own.index > upper.index) return false
+  const apart = own.line - upper.line
+  // Raised letters, such as numbers of notes, stand nearer than a line.
+  const isNext = apart > raised * Math.max(own.size, upper.size) && apart < nextLine * Math.min(own.size, upper.size)
+  return isNext && own.from < above[0]!.at(-1)!.to && upper.from < runs[0]!.at(-1)!.to
+}
+
+function isInOrder(runs: readonly Stretch[][]): boolean {
+  return runs.every((run, i) => {
+    if (!follows(run)) return false
+    const last = runs[i - 1]?.[0]
+    return last === undefined || last.index < run[0]!.index || isLeftward.test(run[0]!.text)
+  })
 }
 
 function linesOf(stretches: readonly Stretch[]): Stretch[][] {
@@ -149,7 +182,8 @@ function runsOf(line: readonly Stretch[]): Stretch[][] {
   const runs: Stretch[][] = []
   let last: Stretch | undefined
   for (const stretch of line) {
-    if (last !== undefined && stretch.text === last.text && stretch.from - last.from < twice * stretch.size) continue
+    if (last !== undefined && stretch.text === last.text && stretch.from - last.from < twice * (last.to - last.from))
+      continue
     const reach = last !== undefined && areLetters(last, stretch) ? spreadOut : sameColumn
     if (last !== undefined && stretch.from - last.to < reach * stretch.size) runs.at(-1)!.push(stretch)
     else runs.push([stretch])

@@ -132,6 +132,8 @@ interface State {
   isWhite: boolean
   mode: number
   size: number
+  /** -1: letters stand upside down. */
+  side: 1 | -1
   /** Scale of lengths. */
   scale: number
   /** From drawing coordinates to the page. */
@@ -163,7 +165,7 @@ class Drawn {
   readonly pictures: Painted[] = []
   readonly places = new PlacedText()
   readonly #takesPictures: boolean
-  #state: State = { isWhite: false, mode: 0, size: 1, scale: 1, matrix: [1, 0, 0, 1, 0, 0] }
+  #state: State = { isWhite: false, mode: 0, size: 1, side: 1, scale: 1, matrix: [1, 0, 0, 1, 0, 0] }
   #textScale = 1
   #annotations = 0
   #font: string | undefined
@@ -234,12 +236,16 @@ class Drawn {
       case OPS.setWordSpacing:
         this.places.setSpacing('words', Number(args[0]))
         break
+      case OPS.setTextRise:
+        this.places.setRise(Number(args[0]))
+        break
       case OPS.setHScale:
         this.places.setWidth(Number(args[0]))
         break
       case OPS.setFont:
         this.#font = String(args[0])
         this.#state.size = Math.abs(Number(args[1]))
+        this.#state.side = Number(args[1]) < 0 ? -1 : 1
         break
       case OPS.setTextRenderingMode:
         this.#state.mode = Number(args[0])
@@ -263,7 +269,12 @@ class Drawn {
         break
       case OPS.showText:
         this.#show(args[0] as (Glyph | number | null)[])
-        this.places.show(args[0] as (Glyph | number | null)[], this.#state.size, this.#state.matrix)
+        this.places.show(
+          args[0] as (Glyph | number | null)[],
+          this.#state.size * this.#state.side,
+          this.#state.matrix,
+          this.#hiddenNow() ?? ''
+        )
         break
       case OPS.constructPath:
         this.#path(args)

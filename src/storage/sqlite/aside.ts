@@ -49,6 +49,9 @@ export function createAside(path: string, log: JournalLog | undefined): Aside {
       idleTimeout,
       resourceLimits: { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 8, stackSizeMb: 4 }
     })
+    pool.on('error', (error: unknown) =>
+      log?.error({ err: error }, 'the thread that stores the audit did not end in time')
+    )
     try {
       await pool.run({ path, group: undefined } satisfies AsideTask)
       isReady = true
