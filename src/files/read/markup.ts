@@ -44,7 +44,7 @@ export interface PartOptions {
   watch?: ((element: XmlElement) => string | undefined) | undefined
   /** Set for templates of slides: dozens that say the same words one after the other are judged once. */
   isTemplate?: boolean
-  /** Set where each text is a property of its own, as in metadata and settings: none continues the one before. */
+  /** Set where each text is a property of its own, as metadata always are: none continues the one before. */
   isProperties?: boolean
 }
 
@@ -73,12 +73,12 @@ class Part {
   readonly #attributes = new Set<string>()
 
   constructor(words: Vocabulary, out: Texts, options: PartOptions) {
-    const { where, hidden, watch, isTemplate = false, isProperties = hidden === 'metadata' } = options
+    const { where, hidden, watch, isTemplate = false, isProperties = false } = options
     this.#words = words
     this.#out = out
     this.#where = where
     this.#all = hidden
-    this.#isProperties = isProperties
+    this.#isProperties = isProperties || hidden === 'metadata'
     this.#isTemplate = isTemplate
     this.#watch = watch
   }

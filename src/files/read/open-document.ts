@@ -74,7 +74,7 @@ export async function readOpenDocument(
       where,
       hidden,
       watch: own ? placesOf(kind) : undefined,
-      ...(/(?:^|\/)settings\.xml$/.test(name) && { isProperties: true })
+      isProperties: /(?:^|\/)settings\.xml$/.test(name)
     })
   }
 }

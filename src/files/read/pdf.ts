@@ -131,9 +131,8 @@ interface Font {
 interface State {
   isWhite: boolean
   mode: number
+  /** Below 0: letters stand upside down. */
   size: number
-  /** -1: letters stand upside down. */
-  side: 1 | -1
   /** Scale of lengths. */
   scale: number
   /** From drawing coordinates to the page. */
@@ -165,7 +164,7 @@ class Drawn {
   readonly pictures: Painted[] = []
   readonly places = new PlacedText()
   readonly #takesPictures: boolean
-  #state: State = { isWhite: false, mode: 0, size: 1, side: 1, scale: 1, matrix: [1, 0, 0, 1, 0, 0] }
+  #state: State = { isWhite: false, mode: 0, size: 1, scale: 1, matrix: [1, 0, 0, 1, 0, 0] }
   #textScale = 1
   #annotations = 0
   #font: string | undefined
@@ -244,8 +243,7 @@ class Drawn {
         break
       case OPS.setFont:
         this.#font = String(args[0])
-        this.#state.size = Math.abs(Number(args[1]))
-        this.#state.side = Number(args[1]) < 0 ? -1 : 1
+        this.#state.size = Number(args[1])
         break
       case OPS.setTextRenderingMode:
         this.#state.mode = Number(args[0])
@@ -271,7 +269,7 @@ class Drawn {
         this.#show(args[0] as (Glyph | number | null)[])
         this.places.show(
           args[0] as (Glyph | number | null)[],
-          this.#state.size * this.#state.side,
+          this.#state.size,
           this.#state.matrix,
           this.#hiddenNow() ?? ''
         )
@@ -297,7 +295,7 @@ class Drawn {
     const { mode, isWhite, size, scale } = this.#state
     if (this.#annotations > 0) return 'annotation'
     if (mode === 3 || mode === 7) return 'invisible'
-    if (size * scale * this.#textScale < tinyBelow) return 'tiny'
+    if (Math.abs(size) * scale * this.#textScale < tinyBelow) return 'tiny'
     return isWhite ? 'white' : undefined
   }
 
