@@ -10,6 +10,7 @@ import { encoderId } from '../../detectors/encoder.js'
 import { detectors as allDetectors } from '../../detectors/index.js'
 import { KnownWords } from '../../text/known-words.js'
 import { atOnce, type Phrases, phraseSteps } from '../../text/phrases.js'
+import { shippedWordCosts } from '../../text/word-costs.js'
 import type { Constitution } from '../constitution/parse.js'
 import type { Rule } from '../constitution/rules.js'
 import { type CompiledContext, compileContext } from '../decide/context.js'
@@ -179,6 +180,8 @@ function* compileSteps(constitution: Constitution, detectors: readonly Detector[
   const guard = guarded === undefined || guardRules.length === 0 ? undefined : new Guard(yield* lexiconSteps(guarded))
   yield
   const words = new KnownWords(table.phrases.phrases())
+  yield
+  shippedWordCosts()
   yield
   const phrases = yield* phraseSteps(table.phrases.patterns())
   return {
