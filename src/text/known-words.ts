@@ -2,6 +2,7 @@
 import { englishWords } from './english.js'
 import { LetterTree, letters } from './letter-tree.js'
 import type { Stretches } from './places.js'
+import { nextHash, startHash } from './word-hash.js'
 
 /** Terms of a policy of two or three letters would fit anywhere. */
 const costOfShortTerm = 8
@@ -16,13 +17,6 @@ export const endings: ReadonlySet<string> = new Set(
   izing`.split(/\s+/)
 )
 export const shortestStem = 4
-
-const start = 0x811c9dc5 | 0
-
-/** One letter more (FNV-1a); never 0, which is an empty slot. */
-function mixed(hash: number, letter: number): number {
-  return Math.imul(hash ^ (letter + 1), 0x01000193) | 1
-}
 
 export class KnownWords {
   /** The commonest words of English alone. */
@@ -60,8 +54,8 @@ export class KnownWords {
       if (beginnings.has(word)) this.#begins[node] = 1
       const isShortTerm = rank > englishWords.length && word.length < 4
       this.#costs[node] = Math.round(4 + 2 * Math.log(rank + 1)) + (isShortTerm ? costOfShortTerm : 0)
-      let hash = start
-      for (let i = 0; i < word.length; i++) hash = mixed(hash, word.charCodeAt(i) - 97)
+      let hash = startHash
+      for (let i = 0; i < word.length; i++) hash = nextHash(hash, word.charCodeAt(i) - 96)
       let slot = (hash >>> 8) & (slots - 1)
       while (this.#hashes[slot] !== 0) slot = (slot + 1) & (slots - 1)
       this.#hashes[slot] = hash
@@ -98,22 +92,22 @@ export class KnownWords {
 
   /** Whether the letters of `text` at [from, to) are one. */
   hasAt(text: string, from: number, to: number): boolean {
-    let hash = start
+    let hash = startHash
     for (let i = from; i < to; i++) {
       const letter = letterOf(text.charCodeAt(i))
       if (letter < 0) return false
-      hash = mixed(hash, letter)
+      hash = nextHash(hash, letter + 1)
     }
     return this.#hasHash(hash)
   }
 
   /** The same when they are read from their end. */
   hasReversedAt(text: string, from: number, to: number): boolean {
-    let hash = start
+    let hash = startHash
     for (let i = to - 1; i >= from; i--) {
       const letter = letterOf(text.charCodeAt(i))
       if (letter < 0) return false
-      hash = mixed(hash, letter)
+      hash = nextHash(hash, letter + 1)
     }
     return this.#hasHash(hash)
   }
@@ -142,11 +136,11 @@ export class KnownWords {
       let spaced = 0
       for (let i = stretches[s]!; i <= end; i++) {
         const first = i
-        let hash = start
+        let hash = startHash
         for (; i < text.length; i++) {
           const letter = letterOf(text.charCodeAt(i))
           if (letter < 0) break
-          hash = mixed(hash, letter)
+          hash = nextHash(hash, letter + 1)
         }
         if (i - first < 2 && i < end) continue
         if (i - first > 1) {

@@ -6,7 +6,8 @@ import { isUnspaced } from './characters.js'
 import { endings, type KnownWords, shortestStem } from './known-words.js'
 import type { Stretches } from './places.js'
 import { Edits } from './rewrite.js'
-import { longestKnownWord, shippedWordCosts, WordCosts } from './word-costs.js'
+import { longestKnownWord, shippedWordCosts } from './word-costs.js'
+import { nextHash, startHash } from './word-hash.js'
 
 /** A shorter run is one word. */
 const shortestRun = 12
@@ -146,9 +147,9 @@ function relaxWords(i: number, size: number): void {
   const costs = shippedWordCosts()
   const before = least[i]!
   const end = Math.min(size, i + longestKnownWord)
-  let hash = WordCosts.start
+  let hash = startHash
   for (let k = i; k < end; k++) {
-    hash = WordCosts.next(hash, lower[k]!)
+    hash = nextHash(hash, lower[k]!)
     const cost = costs.of(hash)
     if (cost !== 0) relax(i, k - i + 1, before + cost, 1)
   }

@@ -5,6 +5,7 @@
  */
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { nextHash, startHash } from './word-hash.js'
 
 /** UTF-16 units; longer words are names of chemicals and runs of words themselves. */
 export const longestKnownWord = 24
@@ -13,8 +14,6 @@ export const longestKnownWord = 24
 export function costOfShare(share: number): number {
   return Math.min(255, Math.max(1, Math.round(-2 * Math.log(share))))
 }
-
-const start = 0x811c9dc5 | 0
 
 export class WordCosts {
   /** Hashes of the words by open addressing, 0 in a free slot. A tree of so many words would take five times the memory. */
@@ -41,8 +40,8 @@ export class WordCosts {
     this.#costs = new Uint8Array(slots)
     for (const { cost, words } of lines) {
       for (const word of words) {
-        let hash = WordCosts.start
-        for (let i = 0; i < word.length; i++) hash = WordCosts.next(hash, word.charCodeAt(i))
+        let hash = startHash
+        for (let i = 0; i < word.length; i++) hash = nextHash(hash, word.charCodeAt(i))
         const slot = this.#slotOf(hash)
         if (this.#hashes[slot] !== 0) continue
         this.#hashes[slot] = hash
@@ -51,15 +50,7 @@ export class WordCosts {
     }
   }
 
-  /** The hash of no letter. */
-  static readonly start = start
-
-  /** The hash after one more UTF-16 unit, in lower case (FNV-1a); never 0, which is a free slot. */
-  static next(hash: number, unit: number): number {
-    return Math.imul(hash ^ unit, 0x01000193) | 1
-  }
-
-  /** @returns the cost of the word that a hash stands for; 0 where it is none */
+  /** @param hash built by `nextHash` from UTF-16 units in lower case. @returns the word's cost; 0 where it is none */
   of(hash: number): number {
     const slot = this.#slotOf(hash)
     return this.#hashes[slot] === 0 ? 0 : this.#costs[slot]!
@@ -78,7 +69,7 @@ const shippedFile = fileURLToPath(new URL('../../config/models/words.txt', impor
 let shipped: WordCosts | undefined
 
 /**
- * The words that ship, read once in each thread: some 20 ms, which compiling a constitution takes, and no request.
+ * The words that ship, read once in each thread: 20 to 50 ms, while a constitution compiles and before any request.
  * @throws Error where the file is missing or damaged, with its path
  */
 export function shippedWordCosts(): WordCosts {

@@ -57,3 +57,11 @@ export function unitsOf(word: string): { units: Uint16Array; view: DataView; len
   for (let i = 0; i < word.length; i++) units[i] = word.charCodeAt(i)
   return { units, view: new DataView(units.buffer), length: word.length }
 }
+
+/** The hash of no letter, for those who read a word letter by letter and ask after each. */
+export const startHash = 0x811c9dc5 | 0
+
+/** One letter more (FNV-1a); never 0, which is a free slot. */
+export function nextHash(hash: number, letter: number): number {
+  return Math.imul(hash ^ letter, 0x01000193) | 1
+}

@@ -2,6 +2,7 @@
 import t from 'tap'
 import { viewsOf } from '../../src/text/views.js'
 import { costOfShare, WordCosts } from '../../src/text/word-costs.js'
+import { nextHash, startHash } from '../../src/text/word-hash.js'
 
 /** What is read, and the share of words that must be right: the costs are those of English, of which most texts are. */
 const sentences: [text: string, least: number][] = [
@@ -49,7 +50,7 @@ t.test('rarer words cost more, and a damaged file of costs names the line', asyn
   t.ok(costOfShare(0.01) < costOfShare(0.0001))
   const costs = new WordCosts('# words\n7 the\n12 of dürfen\n')
   const of = (word: string) =>
-    costs.of([...word].reduce((hash, letter) => WordCosts.next(hash, letter.charCodeAt(0)), WordCosts.start))
+    costs.of([...word].reduce((hash, letter) => nextHash(hash, letter.charCodeAt(0)), startHash))
   t.strictSame(['the', 'of', 'dürfen', 'th', 'then'].map(of), [7, 12, 12, 0, 0])
   for (const line of ['the', '0 the', '300 the', '7', '7x the'])
     t.throws(() => new WordCosts(`7 of\n${line}\n`), /^line 2: a cost from 1 to 255/)
