@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import Type, { type Static } from 'typebox'
 import type { Clock } from '../base/clock.js'
 import { invalid } from '../base/errors.js'
+import { parseInstant } from '../base/instant.js'
 import { durationForms, isoTime, parseDuration } from '../base/units.js'
 import { header } from '../edge/doc-headers.js'
 import { nameSchemas } from '../edge/doc-names.js'
@@ -356,8 +357,8 @@ function readFilter(
 export function readInstant(name: string, text: string | undefined, now: number, place = 'query'): number | undefined {
   if (text === undefined) return undefined
   const ago = parseDuration(text)
-  const at = ago === undefined ? (/^\d{4}-\d{2}-\d{2}/.test(text) ? Date.parse(text) : Number.NaN) : now - ago
-  if (Number.isNaN(at)) {
+  const at = ago === undefined ? parseInstant(text) : now - ago
+  if (at === undefined) {
     throw invalid(
       `${place}.${name}`,
       'invalid_format',

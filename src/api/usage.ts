@@ -5,6 +5,7 @@ import type { FastifyInstance } from 'fastify'
 import Type, { type Static } from 'typebox'
 import type { Clock } from '../base/clock.js'
 import { invalid } from '../base/errors.js'
+import { dayOf, parseDay } from '../base/instant.js'
 import { nameSchemas } from '../edge/doc-names.js'
 import { callerOf, managed } from '../edge/facts.js'
 import { errorResponses, managedErrors } from '../edge/schemas.js'
@@ -109,15 +110,9 @@ function readRange(query: Static<typeof Query>, now: number): { from: string; to
 
 function readDay(name: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined
-  const at = Date.parse(text)
-  // The parser turns 30 February into 2 March.
-  if (Number.isNaN(at) || dayOf(at) !== text)
-    throw invalid(`query.${name}`, 'invalid_format', `${name} must be a day such as 2026-01-31.`)
+  const at = parseDay(text)
+  if (at === undefined) throw invalid(`query.${name}`, 'invalid_format', `${name} must be a day such as 2026-01-31.`)
   return at
-}
-
-function dayOf(at: number): string {
-  return new Date(at).toISOString().slice(0, 10)
 }
 
 /**

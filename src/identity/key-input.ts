@@ -1,5 +1,6 @@
 /** Validates the input for a new key, for the API, the command line and the dashboard. */
 import { invalid } from '../base/errors.js'
+import { parseInstant } from '../base/instant.js'
 import type { Environment, KeyRow } from '../storage/contracts/index.js'
 import { compileAddressList } from './address.js'
 import { isScope, keyScopesTold, type Scope } from './scopes.js'
@@ -120,14 +121,12 @@ function readAddresses(list: readonly string[]): string[] {
   return [...list]
 }
 
-const instant = /^(\d{4}-\d{2}-(\d{2}))T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]\d{2}:\d{2})$/
+/** A whole time with its offset: a key must not end hours before or after what its owner meant. */
+const wholeTime = /T\d{2}:\d{2}:\d{2}.*(Z|[+-]\d{2}:\d{2})$/
 
 function readExpiry(text: string, now: number): number {
-  const match = instant.exec(text)
-  const at = match ? Date.parse(text) : Number.NaN
-  // `Date` converts 30 February to 2 March; such a date is refused as a mistake.
-  const isDay = match !== null && new Date(`${match[1]}T00:00:00Z`).getUTCDate() === Number(match[2])
-  if (Number.isNaN(at) || !isDay) {
+  const at = wholeTime.test(text) ? parseInstant(text) : undefined
+  if (at === undefined) {
     throw invalid('expires_at', 'invalid_format', 'expires_at must be a time such as 2030-01-31T12:00:00Z.')
   }
   if (at <= now) throw invalid('expires_at', 'out_of_range', 'expires_at must lie in the future.')

@@ -58,7 +58,9 @@ t.test('an export is the whole of the filter, in order, and verifies against its
     }
   }
   t.same((await call(url, `${path}?format=jsonl&kind=no.such`, { key })).body, '', 'of nothing: an empty file')
-  t.match(await call(url, `${path}?format=jsonl&from=yesterday`, { key }), { status: 400 })
+  for (const from of ['yesterday', '2026-02-30', '2026-01-31Tnoon']) {
+    t.match(await call(url, `${path}?format=jsonl&from=${from}`, { key }), { status: 400 }, from)
+  }
 })
 
 t.test('a page of an export is read when the one before was taken, and no more once its reader is gone', async (t) => {
