@@ -1,4 +1,5 @@
 /** The bounded queue of the journal: rows and usage that are in no group yet, and the callers that wait for them. */
+import { dayOf } from '../../base/instant.js'
 import type { AuditRow, UsageRow, UsageStore } from '../contracts/audit.js'
 import { unavailable } from '../contracts/failure.js'
 
@@ -152,7 +153,7 @@ export class UsageSums {
     const sum = this.#sums.get(key)
     if (sum === undefined) {
       const { at: _, ...counted } = use
-      this.#sums.set(key, { ...counted, day: new Date(day * dayMs).toISOString().slice(0, 10) })
+      this.#sums.set(key, { ...counted, day: dayOf(day * dayMs) })
     } else {
       sum.evaluations += use.evaluations
       sum.characters += use.characters
