@@ -5,7 +5,7 @@ import { LRUCache } from 'lru-cache'
 import type { Clock } from '../base/clock.js'
 import { severalAtOnce } from '../base/several.js'
 import { passagesAround } from '../text/sentences.js'
-import { Calibration, type Scored } from './calibration.js'
+import { Calibration, isReadAsUser, type Scored } from './calibration.js'
 import { type GuardReading, Guards } from './guards.js'
 import {
   type Encoder,
@@ -187,12 +187,24 @@ export class Reader implements Encoder {
       const { pieced, guard } = texts[question]!
       return windowOf(pieced.ids.subarray(from, to), role, guard)
     })
-    await paid(pay, windows.filter(({ key }) => !this.#scores.has(key)).length)
+    const asUsers = planned.map(({ question, from, to }) => {
+      const { role } = first[question]!.question
+      const { pieced, guard } = texts[question]!
+      if (guard !== undefined || !isReadAsUser(role)) return undefined
+      return windowOf(pieced.ids.subarray(from, to), 'user')
+    })
+    const asked = [...windows, ...asUsers.filter((window) => window !== undefined)]
+    await paid(pay, asked.filter(({ key }) => !this.#scores.has(key)).length)
     const scored = await all(
       planned.map(async ({ question, from, to, isTorn }, at): Promise<Scored> => {
         const { text, whose, guard } = first[question]!.question
-        const logits = await this.#score(windows[at]!, whose, signal)
-        const stretch = { ...stretchOf(texts[question]!.pieced, from, to), isTorn }
+        const asUser = asUsers[at]
+        const [logits, inWords] = await Promise.all([
+          this.#score(windows[at]!, whose, signal),
+          asUser && this.#score(asUser, whose, signal)
+        ])
+        const place = { ...stretchOf(texts[question]!.pieced, from, to), isTorn }
+        const stretch = inWords === undefined ? place : { ...place, asUser: inWords }
         if (!this.#calibration.isSeconded || guard !== undefined) return { ...stretch, logits }
         return {
           ...stretch,
