@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import Type, { type Static } from 'typebox'
 import type { Clock } from '../base/clock.js'
 import { invalid } from '../base/errors.js'
-import { parseInstant } from '../base/instant.js'
+import { parseMoment } from '../base/instant.js'
 import { durationForms, isoTime, parseDuration } from '../base/units.js'
 import { header } from '../edge/doc-headers.js'
 import { nameSchemas } from '../edge/doc-names.js'
@@ -356,8 +356,7 @@ function readFilter(
 /** @throws Fault `validation_error` that names the field */
 export function readInstant(name: string, text: string | undefined, now: number, place = 'query'): number | undefined {
   if (text === undefined) return undefined
-  const ago = parseDuration(text)
-  const at = ago === undefined ? parseInstant(text) : now - ago
+  const at = parseMoment(text, now)
   if (at === undefined) {
     throw invalid(
       `${place}.${name}`,

@@ -1,4 +1,5 @@
 /** Days and times as people write them, ISO 8601. A day that no calendar has is none: `Date` makes 2 March of 30 February. */
+import { parseDuration } from './units.js'
 
 /** @param text such as `2026-01-31` @returns its beginning, ms since the epoch (UTC); undefined where it is no day */
 export function parseDay(text: string): number | undefined {
@@ -25,4 +26,13 @@ export function parseInstant(text: string): number | undefined {
   if (parseDay(day) === undefined) return undefined
   const at = Date.parse(offset === undefined ? `${text}Z` : text)
   return Number.isNaN(at) ? undefined : at
+}
+
+/**
+ * @param text a time as of `parseInstant`, or a duration before now such as `24h`
+ * @returns ms since the epoch; undefined where it is neither
+ */
+export function parseMoment(text: string, now: number): number | undefined {
+  const ago = parseDuration(text)
+  return ago === undefined ? parseInstant(text) : now - ago
 }

@@ -2,8 +2,7 @@
 
 import { auditRecord } from '../api/audit.js'
 import { systemClock } from '../base/clock.js'
-import { parseInstant } from '../base/instant.js'
-import { parseDuration } from '../base/units.js'
+import { parseMoment } from '../base/instant.js'
 import type { AuditFilter, AuditStore, ChainHead } from '../storage/contracts/audit.js'
 import { ChainCheck, type ChainFault } from '../storage/journal/chain.js'
 import { commandSettings, openCommandStorage } from './store.js'
@@ -91,8 +90,7 @@ function readAnchor(text: string): Anchor {
 
 function readInstant(name: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined
-  const ago = parseDuration(text)
-  const at = ago === undefined ? parseInstant(text) : systemClock.now() - ago
+  const at = parseMoment(text, systemClock.now())
   if (at === undefined) throw new UsageError(`${name} takes an ISO 8601 time, or a duration ago such as 24h`)
   return at
 }

@@ -182,25 +182,23 @@ export class Reader implements Encoder {
       })
     )
     const planned = plan(texts)
+    // What is read of answers once more stays within the bound on windows, those raised first.
+    let room = mostWindows - planned.length
     const windows = planned.map(({ question, from, to }) => {
       const { role } = first[question]!.question
       const { pieced, guard } = texts[question]!
-      return windowOf(pieced.ids.subarray(from, to), role, guard)
+      const ids = pieced.ids.subarray(from, to)
+      const isTwice = guard === undefined && isReadAsUser(role) && room-- > 0
+      return { own: windowOf(ids, role, guard), asUser: isTwice ? windowOf(ids, 'user') : undefined }
     })
-    const asUsers = planned.map(({ question, from, to }) => {
-      const { role } = first[question]!.question
-      const { pieced, guard } = texts[question]!
-      if (guard !== undefined || !isReadAsUser(role)) return undefined
-      return windowOf(pieced.ids.subarray(from, to), 'user')
-    })
-    const asked = [...windows, ...asUsers.filter((window) => window !== undefined)]
+    const asked = windows.flatMap(({ own, asUser }) => (asUser === undefined ? [own] : [own, asUser]))
     await paid(pay, asked.filter(({ key }) => !this.#scores.has(key)).length)
     const scored = await all(
       planned.map(async ({ question, from, to, isTorn }, at): Promise<Scored> => {
         const { text, whose, guard } = first[question]!.question
-        const asUser = asUsers[at]
+        const { own, asUser } = windows[at]!
         const [logits, inWords] = await Promise.all([
-          this.#score(windows[at]!, whose, signal),
+          this.#score(own, whose, signal),
           asUser && this.#score(asUser, whose, signal)
         ])
         const place = { ...stretchOf(texts[question]!.pieced, from, to), isTorn }

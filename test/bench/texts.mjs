@@ -41,16 +41,7 @@ export async function textsOf(data, which) {
 async function cleared(rows) {
   const ours = await openEvaluator('default', 'required')
   const kept = []
-  for (const text of rows) {
-    let isRaised = false
-    await ours.evaluate({
-      ...bareText(text),
-      raised() {
-        isRaised = true
-      }
-    })
-    if (!isRaised) kept.push(text)
-  }
+  for (const text of rows) if (!(await ours.isRaised(bareText(text)))) kept.push(text)
   await ours.close()
   return kept
 }

@@ -153,7 +153,7 @@ export class UsageSums {
     const sum = this.#sums.get(key)
     if (sum === undefined) {
       const { at: _, ...counted } = use
-      this.#sums.set(key, { ...counted, day: dayOf(day * dayMs) })
+      this.#sums.set(key, { ...counted, day: dayOf(use.at) })
     } else {
       sum.evaluations += use.evaluations
       sum.characters += use.characters

@@ -2,7 +2,8 @@
 
 import { fileURLToPath } from 'node:url'
 
-const dist = (name) => import(new URL(`../../../dist/${name}`, import.meta.url).href)
+/** A module of the built program. */
+export const dist = (name) => import(new URL(`../../../dist/${name}`, import.meta.url).href)
 
 /**
  * As `sluicegate evaluate` opens it: one of the shipped constitutions and the shipped encoder, no judge beside them.
@@ -41,12 +42,28 @@ export async function openEvaluator(constitution = 'default', use = 'required') 
     label: evaluator.loaded().map(({ name, version }) => `${name}@${version}`)[0],
     judge: (input) => judge(evaluator, input, name),
     evaluate: (input) => evaluator.evaluate(input, name),
+    isRaised: (input) => isRaised(evaluator, input, name),
     uncovered: () => evaluator.uncoveredChars(),
     close: async () => {
       await evaluator.close()
       await reader.close()
     }
   }
+}
+
+/** Whether the encoder is asked about any of it. */
+async function isRaised(evaluator, input, name) {
+  let asked = false
+  await evaluator.evaluate(
+    {
+      ...input,
+      raised() {
+        asked = true
+      }
+    },
+    name
+  )
+  return asked
 }
 
 async function readPolicy(file) {

@@ -7,7 +7,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import { bareText, openEvaluator } from './ours.mjs'
+import { bareText, dist, openEvaluator } from './ours.mjs'
 import { readSets, truthOf } from './rows.mjs'
 import { sample, wilson } from './stats.mjs'
 
@@ -17,7 +17,6 @@ if (values.data === undefined) {
   process.exit(2)
 }
 
-const dist = (name) => import(new URL(`../../../dist/${name}`, import.meta.url).href)
 const { laneNumber, lanes } = await dist('classifier/lanes.js')
 const { shippedScorer } = await dist('classifier/shipped.js')
 const { Folder } = await dist('text/fold.js')
@@ -50,20 +49,8 @@ try {
       const { decision, detections, matched_rules: bearing } = await ours.evaluate(bareText(row.text))
       const isStopped =
         decision !== 'permit' && detections.some(({ reader, rule }) => reader === 'encoder' && bearing.includes(rule))
-      let isRaised = false
-      await shipped.evaluate({
-        ...bareText(row.text),
-        raised() {
-          isRaised = true
-        }
-      })
-      rows.push({
-        group: row.group,
-        isHarmless: truthOf(row) === false,
-        isStopped,
-        isRaised,
-        ...scoresOf(row.text)
-      })
+      const isRaised = await shipped.isRaised(bareText(row.text))
+      rows.push({ group: row.group, isHarmless: truthOf(row) === false, isStopped, isRaised, ...scoresOf(row.text) })
     }
     process.stderr.write(`${name}\n`)
   }
