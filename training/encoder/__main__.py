@@ -8,7 +8,7 @@ import os
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-STEPS = ('prepare', 'train', 'folds', 'report', 'calibrate', 'asked', 'guarded', 'tools', 'mix', 'teach', 'names', 'export', 'add-names', 'all')
+STEPS = ('prepare', 'train', 'folds', 'report', 'calibrate', 'asked', 'answered', 'guarded', 'tools', 'mix', 'teach', 'names', 'export', 'add-names', 'all')
 
 
 def parser() -> argparse.ArgumentParser:
@@ -123,10 +123,10 @@ def main() -> None:
             from .ship import confide
 
             confide(args.out, args.work)
-    if args.step == 'asked':
-        from . import asked_run
+    if args.step in ('asked', 'answered'):
+        from . import answered, asked, asked_run
 
-        print(json.dumps(asked_run.learn(options), indent=1))
+        print(json.dumps(asked_run.learn(options, asked.ASKED if args.step == 'asked' else answered.ANSWERED), indent=1))
     if args.step == 'guarded':
         from .guard_run import learn
 

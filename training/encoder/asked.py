@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from pathlib import Path
+from typing import Any
 
 from .lanes import LABELS
 from .rows import Row
@@ -24,15 +25,20 @@ def written_rows() -> list[Row]:
         for number, line in enumerate(file.read_text().split('\n'), 1):
             if line == '':
                 continue
-            data = json.loads(line)
-            text, kind = data.get('text'), data.get('kind')
-            if not isinstance(text, str) or kind not in (*LABELS, None):
-                raise ValueError(f'{file}:{number} is no row: {{text, kind: a category or null, language}}')
             source = next((one for one in ASKED if file.stem.startswith(one.removeprefix('written:'))), REQUESTS)
-            said = 'comment' if source == REMARKS else 'prompt'
-            # An order against a model's instructions need not be after anything else.
-            unsafe = 0 if kind is None else None if kind == 'prompt_injection' else 1
-            key = hashlib.sha256(text.encode()).hexdigest()[:16]
-            labels = {} if kind is None else {kind: 1}
-            made.append(Row(text, source, said, labels, unsafe, 'user', data['language'], key=key))
+            made.append(row(json.loads(line), f'{file}:{number}', source, 'comment' if source == REMARKS else 'prompt'))
     return made
+
+
+def row(data: dict[str, Any], place: str, source: str, said: str) -> Row:
+    """A line of a written file as a user's words; `said`: the kind of the row.
+
+    :raises ValueError: it is no such row
+    """
+    text, kind = data.get('text'), data.get('kind')
+    if not isinstance(text, str) or kind not in (*LABELS, None):
+        raise ValueError(f'{place} is no row: {{text, kind: a category or null, language}}')
+    # An order against a model's instructions need not be after anything else.
+    unsafe = 0 if kind is None else None if kind == 'prompt_injection' else 1
+    key = hashlib.sha256(text.encode()).hexdigest()[:16]
+    return Row(text, source, said, {} if kind is None else {kind: 1}, unsafe, 'user', data['language'], key=key)

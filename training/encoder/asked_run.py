@@ -1,4 +1,4 @@
-"""Teaches weights that ship what people ask of models, from written rows, and holds every other score where it is.
+"""Teaches weights that ship what people ask of models, or what models answer, and holds every other score where it is.
 
 The upper layers and the head learn; the lower two, which other layers stand on too, stay as they are, and with them every
 score of tools and of texts beside guards, to the bit. Of all other texts at hand the weights must go on saying what they said
@@ -17,7 +17,6 @@ import torch
 from torch.nn import functional as F
 
 from .apart import aside, beside_guards
-from .asked import ASKED
 from .base import new_encoder
 from .batches import Batch, Plan
 from .dataset import load
@@ -32,9 +31,10 @@ HOLD = 0.4
 SHARE = 0.5
 
 
-def learn(options: Options) -> dict[str, float]:
+def learn(options: Options, taught: tuple[str, ...]) -> dict[str, float]:
     """Trains for `options.epochs` or `options.minutes`; leaves `round-0.pt` in the work folder.
 
+    :param taught: the sources that are learnt, by the beginnings of their names
     :raises ValueError: no weights to start from were named
     """
     if options.start is None:
@@ -48,12 +48,12 @@ def learn(options: Options) -> dict[str, float]:
         layer.dropout = 0.0
     for part in (*model.layers[model.shared :], model.head):
         part.requires_grad_(True)
-    asked = np.array([row.source in ASKED for row in data.rows])
-    others = ~asked & ~beside_guards(data) & np.array([row.role != 'tool' for row in data.rows])
-    free = (asked | others) & ~aside(data)
+    learnt = np.array([row.source.startswith(taught) for row in data.rows])
+    others = ~learnt & ~beside_guards(data) & np.array([row.role != 'tool' for row in data.rows])
+    free = (learnt | others) & ~aside(data)
     # Of rows of which nothing is known the score is held.
-    held = replace(data, value=np.where(asked[:, None], data.value, -1).astype(data.value.dtype))
-    plan = Plan(np.flatnonzero(free), options.seed, options.most, LENGTH, options.budget, 0, ASKED)
+    held = replace(data, value=np.where(learnt[:, None], data.value, -1).astype(data.value.dtype))
+    plan = Plan(np.flatnonzero(free), options.seed, options.most, LENGTH, options.budget, 0, taught)
     budget = Budget(options.epochs, options.minutes, options.rate)
     told = train_once(model, held, plan, budget, options.work, seed=options.seed, loss=holding(before))
     halfway(model, start, options.work)

