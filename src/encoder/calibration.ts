@@ -36,18 +36,6 @@ const contentKinds: readonly EncoderKind[] = [
   'weapons',
   'misinformation'
 ]
-/**
- * Harm in the words themselves, whoever says them: an answer is read as a user's words for it too. Few corpora hold answers
- * that abuse people, so the weights take the assistant's mark for a sign that nobody is abused: of 300 hateful remarks of
- * `train`, said as answers, 21 were stopped without this, 222 with it.
- */
-const inWords: readonly EncoderKind[] = ['hate', 'harassment']
-
-/** Whether a text is read as a user's words as well. */
-export function isReadAsUser(role: Role): boolean {
-  return role === 'assistant'
-}
-
 /** Least reported confidence: about three in ten harmless texts reach it. */
 const least = 0.05
 
@@ -74,8 +62,6 @@ export interface Scored extends Stretch {
   isTorn?: boolean
   /** The classifier's scores of the same words, by its lanes; absent where no group uses them. */
   second?: Float32Array
-  /** Logits of the same words as a user's; absent where nothing is looked for in them. */
-  asUser?: Float32Array
 }
 
 /** How the classifier's score is added to a logit. */
@@ -107,8 +93,6 @@ export class Calibration {
   readonly #lengths: Manifest['calibrated']['lengths']
   /** By speaker and class of length. */
   readonly #groups: Readonly<Record<Speaker, readonly (readonly Group[])[]>>
-  /** By class of length: the user's groups for harm in the words themselves. */
-  readonly #inWords: readonly (readonly Group[])[]
   /** Groups for texts read with system prompts; empty where the weights have not learnt them. */
   readonly #guarded: readonly Group[]
   readonly #content: readonly { kind: EncoderKind; lane: number }[]
@@ -149,9 +133,6 @@ export class Calibration {
       Speaker,
       Group[][]
     >
-    this.#inWords = this.#groups.user.map((groups) => {
-      return groups.filter(({ kind }) => kind !== undefined && inWords.includes(kind))
-    })
   }
 
   /** Number of pieces from which a text is in the longest class. */
@@ -168,7 +149,7 @@ export class Calibration {
     const length = this.#lengths.findIndex(({ most }) => most === null || pieces <= most)
     const groups = beside ? this.#guarded : this.#groups[speakerOf[role]][length]!
     const best = new Map<EncoderKind, EncoderFinding>()
-    const add = ({ second, start, end, isTorn }: Scored, logits: Float32Array, groups: readonly Group[]) => {
+    for (const { logits, second, start, end, isTorn } of windows) {
       for (const { lane, second: by, knots, kind: own } of groups) {
         const alone = confidence(knots, logits[lane]! + (by === undefined ? 0 : seconding(by, second)))
         if (alone < least) continue
@@ -176,10 +157,6 @@ export class Calibration {
         const kind = own ?? this.#highest(logits)
         if (sure > (best.get(kind)?.confidence ?? 0)) best.set(kind, { kind, confidence: sure, start, end })
       }
-    }
-    for (const window of windows) {
-      add(window, window.logits, groups)
-      if (window.asUser !== undefined) add(window, window.asUser, this.#inWords[length]!)
     }
     return [...best.values()]
   }

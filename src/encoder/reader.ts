@@ -5,7 +5,7 @@ import { LRUCache } from 'lru-cache'
 import type { Clock } from '../base/clock.js'
 import { severalAtOnce } from '../base/several.js'
 import { passagesAround } from '../text/sentences.js'
-import { Calibration, isReadAsUser, type Scored } from './calibration.js'
+import { Calibration, type Scored } from './calibration.js'
 import { type GuardReading, Guards } from './guards.js'
 import {
   type Encoder,
@@ -182,27 +182,17 @@ export class Reader implements Encoder {
       })
     )
     const planned = plan(texts)
-    // What is read of answers once more stays within the bound on windows, those raised first.
-    let room = mostWindows - planned.length
     const windows = planned.map(({ question, from, to }) => {
       const { role } = first[question]!.question
       const { pieced, guard } = texts[question]!
-      const ids = pieced.ids.subarray(from, to)
-      const isTwice = guard === undefined && isReadAsUser(role) && room-- > 0
-      return { own: windowOf(ids, role, guard), asUser: isTwice ? windowOf(ids, 'user') : undefined }
+      return windowOf(pieced.ids.subarray(from, to), role, guard)
     })
-    const asked = windows.flatMap(({ own, asUser }) => (asUser === undefined ? [own] : [own, asUser]))
-    await paid(pay, asked.filter(({ key }) => !this.#scores.has(key)).length)
+    await paid(pay, windows.filter(({ key }) => !this.#scores.has(key)).length)
     const scored = await all(
       planned.map(async ({ question, from, to, isTorn }, at): Promise<Scored> => {
         const { text, whose, guard } = first[question]!.question
-        const { own, asUser } = windows[at]!
-        const [logits, inWords] = await Promise.all([
-          this.#score(own, whose, signal),
-          asUser && this.#score(asUser, whose, signal)
-        ])
-        const place = { ...stretchOf(texts[question]!.pieced, from, to), isTorn }
-        const stretch = inWords === undefined ? place : { ...place, asUser: inWords }
+        const logits = await this.#score(windows[at]!, whose, signal)
+        const stretch = { ...stretchOf(texts[question]!.pieced, from, to), isTorn }
         if (!this.#calibration.isSeconded || guard !== undefined) return { ...stretch, logits }
         return {
           ...stretch,

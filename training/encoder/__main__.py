@@ -124,9 +124,9 @@ def main() -> None:
 
             confide(args.out, args.work)
     if args.step in ('asked', 'answered'):
-        from . import answered, asked, asked_run
+        from . import asked_run
 
-        print(json.dumps(asked_run.learn(options, asked.ASKED if args.step == 'asked' else answered.ANSWERED), indent=1))
+        print(json.dumps(asked_run.learn(options, args.step), indent=1))
     if args.step == 'guarded':
         from .guard_run import learn
 
