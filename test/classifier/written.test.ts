@@ -14,25 +14,27 @@ const linesOf = (file: string) =>
     .filter((line) => line !== '')
     .map((line) => JSON.parse(line))
 
-t.test('written requests: each is there once, says of what kind it is, and has honest ones beside it', (t) => {
-  const folder = join(training, 'written/requests')
-  const minors =
-    /\b(?:child(?:ren)?|kids?|teens?|teenagers?|minors?|underage|girls?|boys?|pupils?|schoolgirls?|schoolboys?|toddlers?|\d+ ?yo)\b/i
-  const seen = new Set<string>()
-  for (const file of readdirSync(folder)) {
-    const rows = linesOf(join(folder, file))
-    for (const { text, kind, language } of rows) {
-      t.ok(typeof text === 'string' && text.trim() !== '' && typeof language === 'string', `${file}: a row`)
-      if (kind !== null && !encoderKinds.includes(kind)) t.fail(`${file}: no kind ${kind}`)
-      if (seen.has(text.toLowerCase())) t.fail(`${file}: there twice: ${text.slice(0, 60)}`)
-      if (kind === 'sexual' && minors.test(text)) t.fail(`${file}: may be about minors: ${text.slice(0, 60)}`)
-      seen.add(text.toLowerCase())
+for (const what of ['requests', 'answers']) {
+  t.test(`written ${what}: each is there once, says of what kind it is, and has honest ones beside it`, (t) => {
+    const folder = join(training, 'written', what)
+    const minors =
+      /\b(?:child(?:ren)?|kids?|teens?|teenagers?|minors?|underage|girls?|boys?|pupils?|schoolgirls?|schoolboys?|toddlers?|\d+ ?yo)\b/i
+    const seen = new Set<string>()
+    for (const file of readdirSync(folder)) {
+      const rows = linesOf(join(folder, file))
+      for (const { text, kind, language } of rows) {
+        t.ok(typeof text === 'string' && text.trim() !== '' && typeof language === 'string', `${file}: a row`)
+        if (kind !== null && !encoderKinds.includes(kind)) t.fail(`${file}: no kind ${kind}`)
+        if (seen.has(text.toLowerCase())) t.fail(`${file}: there twice: ${text.slice(0, 60)}`)
+        if (kind === 'sexual' && minors.test(text)) t.fail(`${file}: may be about minors: ${text.slice(0, 60)}`)
+        seen.add(text.toLowerCase())
+      }
+      const honest = rows.filter(({ kind }) => kind === null).length
+      t.ok(honest > rows.length * 0.4, `${file}: ${honest} of ${rows.length} are honest`)
     }
-    const honest = rows.filter(({ kind }) => kind === null).length
-    t.ok(honest > rows.length * 0.4, `${file}: ${honest} of ${rows.length} are honest`)
-  }
-  t.end()
-})
+    t.end()
+  })
+}
 
 t.test('written pairs are cut as the gateway cuts prompts, and most keep something', (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'sluicegate-pairs-'))
