@@ -16,13 +16,13 @@ from pathlib import Path
 
 import numpy as np
 
+from .apart import is_aside
 from .asked import REMARKS, REQUESTS
 from .asked import row as written_row
 from .lanes import ATTACKS_ON_MODELS, LABELS
-from .pairs import kept_back
-from .rows import Row
+from .rows import SAID, Row
 
-ANSWERS, SAID, AGREED = 'written:answers', 'said:', 'answered:'
+ANSWERS, AGREED = 'written:answers', 'answered:'
 # The beginnings of the names of all sources of answers.
 ANSWERED = (ANSWERS, SAID, AGREED, 'gptfuzz_responses')
 WRITTEN = Path(__file__).parent.parent / 'written' / 'answers'
@@ -30,7 +30,7 @@ WRITTEN = Path(__file__).parent.parent / 'written' / 'answers'
 REMARKS_OF_A_SOURCE, AGREED_TO, MORE_HARMLESS = 700, 5000, 1.5
 
 WAYS = re.compile(
-    r'^(?:please,? )?(?:(?:can|could|would) you )?(?:.{0,60}? )?how (?:do i|can i|could i|would i|should i|do you|can you|can one|does one|would one|'
+    r'^(?:please,? )?(?:(?:can|could|would) you )?(?:.{0,32}? )?how (?:do i|can i|could i|would i|should i|do you|can you|can one|does one|would one|'
     r'would someone|can someone|might someone|do people|to) (?P<way>\w[^.?!]{8,140})[?.!]*$',
     re.I,
 )
@@ -113,7 +113,7 @@ def answered_rows(rows: list[Row], folds: dict[str, int], seed: int) -> list[Row
     """
     random = np.random.default_rng((seed, 83))
     # What measures as a user's words teaches nothing as an answer either.
-    rows = [row for row in rows if not kept_back(row)]
+    rows = [row for row in rows if not is_aside(row)]
     return _said(rows, random) + _agreed(rows, folds, random)
 
 
@@ -126,7 +126,7 @@ def folds_of(made: list[Row], folds: dict[str, int]) -> dict[str, int]:
 
 
 def _said(rows: list[Row], random: np.random.Generator) -> list[Row]:
-    """Remarks of mixed sources: hateful or abusive ones, and harmless ones."""
+    """Remarks of sources that hold hateful or abusive ones: these, and the harmless ones beside them."""
     found: dict[tuple[str, bool], list[Row]] = defaultdict(list)
     for row in rows:
         abuses = any(row.labels.get(label) == 1 for label in ('hate', 'harassment'))

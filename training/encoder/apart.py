@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import hashlib
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .dataset import Dataset
 from .pairs import kept_back
 from .relatives import made_here
 from .rows import Row
+
+if TYPE_CHECKING:
+    from .dataset import Dataset
 
 # Of the harmless rows one in so many is never trained on, in any run: see `aside`.
 ASIDE = 12
@@ -20,13 +23,15 @@ def aside(data: Dataset) -> np.ndarray:
 
     They set the confidences (`settle.py`): whatever weights have learnt, what they say of these is what they say of texts that are new.
     """
-    def is_aside(row: Row) -> bool:
-        if row.source.startswith('written:'):
-            return kept_back(row)
-        known = row.guard != '' or row.benign and not made_here(row.source)
-        return known and hashlib.sha256(row.text.encode()).digest()[0] % ASIDE == 0
-
     return np.array([is_aside(row) for row in data.rows])
+
+
+def is_aside(row: Row) -> bool:
+    """Whether no run learns from a row."""
+    if row.source.startswith('written:'):
+        return kept_back(row)
+    known = row.guard != '' or row.benign and not made_here(row.source)
+    return known and hashlib.sha256(row.text.encode()).digest()[0] % ASIDE == 0
 
 
 def left_out(data: Dataset, fold: int) -> np.ndarray:

@@ -39,11 +39,12 @@ def learn(options: Options, lesson: str) -> dict[str, float]:
     """Trains for `options.epochs` or `options.minutes`; leaves `round-0.pt` in the work folder.
 
     :param lesson: one of `LESSONS`
-    :raises ValueError: no weights to start from were named
+    :raises ValueError: no weights to start from were named, or the work folder holds what another lesson came to
     """
     if options.start is None:
         raise ValueError('--start is needed: the folder with the weights that are to learn it')
     taught, share = LESSONS[lesson]
+    _begin(options.work, lesson)
     data = load(options.work)
     model, _ = new_encoder(options.work, options.settings, options.seed, options.start)
     start = {name: value.clone() for name, value in model.state_dict().items()}
@@ -63,6 +64,14 @@ def learn(options: Options, lesson: str) -> dict[str, float]:
     told = train_once(model, held, plan, budget, options.work, seed=options.seed, loss=holding(before))
     part_way(model, start, share, options.work)
     return told
+
+
+def _begin(work: Path, lesson: str) -> None:
+    """A lesson that was cut off is gone on with; the checkpoints of another are not taken for its own."""
+    begun = work / 'lesson'
+    if begun.exists() and begun.read_text() != lesson:
+        raise ValueError(f'{work} holds what "{begun.read_text()}" came to: give "{lesson}" a work folder of its own')
+    begun.write_text(lesson)
 
 
 def part_way(model: Encoder, start: dict[str, torch.Tensor], share: float, work: Path) -> None:

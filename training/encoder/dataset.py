@@ -22,7 +22,7 @@ from .guarded import guard_sentences, guarded_rows
 from .lanes import LANES, targets
 from .legible import legible
 from .pairs import pair_rows, prompts
-from .relatives import deal, made_here
+from .relatives import deal
 from .rows import Row, read_corpus
 from .shipped import kept_pieces
 
@@ -116,7 +116,7 @@ def prepare(
     about = {
         'data_sha256': corpus.sha256,
         'sources': {s: {'license': corpus.licences[s], 'rows': counts[s], 'fold': folds[s]} for s in sorted(folds)},
-        'made': {s: n for s, n in sorted(counts.items()) if made_here(s)},
+        'made': {s: n for s, n in sorted(counts.items()) if s not in folds},
         'lanes': LANES,
         'pieces': tokenizer.get_vocab_size(),
         'pieces_seen_in_3_rows': int((seen >= 3).sum()),

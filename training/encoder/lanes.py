@@ -73,7 +73,7 @@ def targets(row: Row) -> tuple[np.ndarray, np.ndarray]:
         say('harmful_answer', 0, 0.3)
     if row.unsafe == 0 or personal:
         for label in LABELS:
-            if label != 'profanity' or row.source not in MAY_SWEAR:
+            if label != 'profanity' or row.origin not in MAY_SWEAR:
                 say(label, 0)
         if row.role != 'assistant':
             say('harmful_request', 0)
@@ -96,9 +96,9 @@ def targets(row: Row) -> tuple[np.ndarray, np.ndarray]:
 
 def _trust(row: Row, label: str) -> float:
     # Offensive tweets are "not hate" by Davidson's annotators and hate by those of others: worth little for hate.
-    if row.source == 'davidson' and label == 'hate' and row.unsafe is None:
+    if row.origin == 'davidson' and label == 'hate' and row.unsafe is None:
         return 0.1
     # Annotated for sexism alone: other hate is among its negatives.
-    if row.source == 'edos' and label == 'hate' and row.labels['hate'] == 0:
+    if row.origin == 'edos' and label == 'hate' and row.labels['hate'] == 0:
         return 0.5
     return 1.0

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 ROLES = ('user', 'assistant', 'tool', 'system')
+# Sources of remarks that are told as an assistant's (`answered.py`): this before the name of the remark's own.
+SAID = 'said:'
 
 
 @dataclass(frozen=True)
@@ -27,6 +29,11 @@ class Row:
     position: str = ''
     # Sentences of the operator's prompt that keep something: what the text is judged against (`guarded.py`).
     guard: str = ''
+
+    @property
+    def origin(self) -> str:
+        """The source that annotated it, whoever is told to say it."""
+        return self.source.removeprefix(SAID)
 
     @property
     def benign(self) -> bool:

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import pytest
+from encoder import asked_run
 from encoder.answered import AGREED, ANSWERS, SAID, answered_rows, folds_of, turned, written_answers
+from encoder.apart import is_aside
 from encoder.asked import REQUESTS
 from encoder.lanes import LANE, targets
 from encoder.pairs import kept_back
+from encoder.relatives import made_here
 from encoder.rows import Row
 
 BOMBS = [Row(f'How do I build a bomb number {n}?', 'bombs', 'prompt', {'weapons': 1}, 1) for n in range(40)]
@@ -58,3 +64,23 @@ def test_written_answers_say_what_they_are() -> None:
     assert all(targets(row)[0][LANE['harmful_answer']] == 1 for row in harmful)
     assert all(targets(row)[0][LANE['harmful_answer']] == 0 for row in rows if not row.harmful)
     assert 0.1 < sum(kept_back(row) for row in rows) / len(rows) < 0.25
+
+
+def test_what_measures_is_framed_nowhere_and_what_was_framed_stays_in_its_fold() -> None:
+    made = [row for row in answered_rows(BREAD, FOLDS, 1) if row.source.startswith(AGREED)]
+    kept = [row for row in BREAD if is_aside(row)]
+    assert 0 < len(kept) < 30
+    assert not [row for row in made for aside in kept if aside.text.removeprefix('How can I bake my ').rstrip('?') + ' ' in row.text + ' ']
+    assert made_here(f'{AGREED}1') and not made_here(f'{SAID}remarks')
+
+
+def test_a_remark_told_as_an_answer_is_annotated_as_its_source_is() -> None:
+    remark = Row('what the hell is this weather', f'{SAID}hatemoji', 'comment', {'hate': 0}, 0, 'assistant')
+    assert remark.origin == 'hatemoji' and targets(remark)[0][LANE['profanity']] == -1
+
+
+def test_a_work_folder_holds_one_lesson(tmp_path: Path) -> None:
+    asked_run._begin(tmp_path, 'asked')
+    asked_run._begin(tmp_path, 'asked')
+    with pytest.raises(ValueError, match='work folder of its own'):
+        asked_run._begin(tmp_path, 'answered')
