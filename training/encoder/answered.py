@@ -8,7 +8,6 @@ harmless, that an answer agrees to or declines. What was made of a source belong
 
 from __future__ import annotations
 
-import json
 import re
 from collections import defaultdict
 from dataclasses import replace
@@ -17,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from .apart import is_aside
-from .asked import REMARKS, REQUESTS
+from .asked import REMARKS, REQUESTS, lines
 from .asked import row as written_row
 from .lanes import ATTACKS_ON_MODELS, LABELS
 from .rows import SAID, Row
@@ -98,12 +97,7 @@ def written_answers() -> list[Row]:
 
     :raises ValueError: a line is no such row, with its place
     """
-    made: list[Row] = []
-    for file in sorted(WRITTEN.glob('*.jsonl')):
-        for number, line in enumerate(file.read_text().split('\n'), 1):
-            if line:
-                made.append(replace(written_row(json.loads(line), f'{file}:{number}', ANSWERS, 'document'), role='assistant'))
-    return made
+    return [replace(written_row(data, place, ANSWERS, 'document'), role='assistant') for _, place, data in lines(WRITTEN)]
 
 
 def answered_rows(rows: list[Row], folds: dict[str, int], seed: int) -> list[Row]:
@@ -115,14 +109,6 @@ def answered_rows(rows: list[Row], folds: dict[str, int], seed: int) -> list[Row
     # What measures as a user's words teaches nothing as an answer either.
     rows = [row for row in rows if not is_aside(row)]
     return _said(rows, random) + _agreed(rows, folds, random)
-
-
-def folds_of(made: list[Row], folds: dict[str, int]) -> dict[str, int]:
-    """:returns: the fold of each source of `answered_rows`, which is that of what they were made of; -1 for none"""
-    return {
-        source: folds.get(source.removeprefix(SAID), -1) if source.startswith(SAID) else int(source.removeprefix(AGREED))
-        for source in {row.source for row in made}
-    }
 
 
 def _said(rows: list[Row], random: np.random.Generator) -> list[Row]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,13 +22,18 @@ def written_rows() -> list[Row]:
     :raises ValueError: a line is no such row, with its place
     """
     made: list[Row] = []
-    for file in sorted(WRITTEN.glob('*.jsonl')):
-        for number, line in enumerate(file.read_text().split('\n'), 1):
-            if line == '':
-                continue
-            source = next((one for one in ASKED if file.stem.startswith(one.removeprefix('written:'))), REQUESTS)
-            made.append(row(json.loads(line), f'{file}:{number}', source, 'comment' if source == REMARKS else 'prompt'))
+    for file, place, data in lines(WRITTEN):
+        source = next((one for one in ASKED if file.stem.startswith(one.removeprefix('written:'))), REQUESTS)
+        made.append(row(data, place, source, 'comment' if source == REMARKS else 'prompt'))
     return made
+
+
+def lines(folder: Path) -> Iterator[tuple[Path, str, dict[str, Any]]]:
+    """The lines of all written files in a folder: the file, the place of the line for messages, and what it holds."""
+    for file in sorted(folder.glob('*.jsonl')):
+        for number, line in enumerate(file.read_text().split('\n'), 1):
+            if line:
+                yield file, f'{file}:{number}', json.loads(line)
 
 
 def row(data: dict[str, Any], place: str, source: str, said: str) -> Row:

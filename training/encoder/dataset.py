@@ -14,7 +14,8 @@ from pathlib import Path
 import numpy as np
 from tokenizers import Tokenizer
 
-from . import answered, vocabulary
+from . import vocabulary
+from .answered import answered_rows, written_answers
 from .asked import written_rows
 from .composed import composed_rows, folds_of
 from .e5pack import read_pack
@@ -22,7 +23,7 @@ from .guarded import guard_sentences, guarded_rows
 from .lanes import LANES, targets
 from .legible import legible
 from .pairs import pair_rows, prompts
-from .relatives import deal
+from .relatives import deal, made_here
 from .rows import Row, read_corpus
 from .shipped import kept_pieces
 
@@ -73,7 +74,7 @@ def dataset(tokenizer: Tokenizer, rows: list[Row], folds: dict[str, int]) -> Dat
     pairs = [targets(row) for row in rows]
     value = np.stack([v for v, _ in pairs])
     weight = np.stack([w for _, w in pairs])
-    fold = np.array([folds.get(row.source, -1) for row in rows], np.int8)
+    fold = np.array([folds.get(row.origin, -1) for row in rows], np.int8)
     return Dataset(rows, ids, start, value, weight, fold, guards, guard_start)
 
 
@@ -99,8 +100,8 @@ def prepare(
         return len(full.encode(text, add_special_tokens=False).ids)
 
     written = written_rows()
-    answers = answered.answered_rows(corpus.rows + written, folds, seed)
-    written += answered.written_answers() + pair_rows(prompts(work), corpus.rows, guard_sentences(seed), pieces, seed)
+    answers = answered_rows(corpus.rows + written, folds, seed)
+    written += written_answers() + pair_rows(prompts(work), corpus.rows, guard_sentences(seed), pieces, seed)
     rows = distinct(corpus.rows + made + laid + written + answers)
     seen = vocabulary.count_rows(full, [row.text for row in rows])
     if start is None:
@@ -111,7 +112,7 @@ def prepare(
     np.save(work / 'kept.npy', np.array(kept, np.int32))
     tokenizer = Tokenizer.from_file(str(work / 'tokenizer.json'))
     with (work / 'rows.pickle').open('wb') as file:
-        pickle.dump(dataset(tokenizer, rows, {**folds, **folds_of(laid), **answered.folds_of(answers, folds)}), file)
+        pickle.dump(dataset(tokenizer, rows, {**folds, **folds_of([row for row in laid + answers if made_here(row.source)])}), file)
     counts = Counter(row.source for row in rows)
     about = {
         'data_sha256': corpus.sha256,

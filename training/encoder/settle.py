@@ -14,8 +14,8 @@ from pathlib import Path
 import numpy as np
 
 from . import calibration, second
-from .apart import aside, beside_guards
 from .answered import ANSWERS
+from .apart import aside, beside_guards
 from .asked import ASKED
 from .base import new_encoder
 from .batches import Plan, chosen

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 from encoder import asked_run
-from encoder.answered import AGREED, ANSWERS, SAID, answered_rows, folds_of, turned, written_answers
+from encoder.answered import AGREED, ANSWERS, SAID, answered_rows, turned, written_answers
 from encoder.apart import is_aside
 from encoder.asked import REQUESTS
+from encoder.composed import folds_of
 from encoder.lanes import LANE, targets
 from encoder.pairs import kept_back
 from encoder.relatives import made_here
@@ -34,7 +36,7 @@ def test_an_answer_harms_where_it_agrees_to_harm_and_not_where_it_declines() -> 
     # The same frames stand around what harms nobody.
     bread = [row for row in made if 'bread' in row.text]
     assert len(bread) == 60 and all(row.unsafe == 0 for row in bread)
-    assert folds_of(made, FOLDS) == {f'{AGREED}1': 1, f'{AGREED}2': 2}
+    assert folds_of(made) == {f'{AGREED}1': 1, f'{AGREED}2': 2}
 
 
 def test_remarks_of_mixed_sources_are_told_as_answers() -> None:
@@ -43,7 +45,8 @@ def test_remarks_of_mixed_sources_are_told_as_answers() -> None:
     assert sum(bool(row.labels['hate']) for row in made) == sum(not row.labels['hate'] for row in made) == 700
     value, _ = targets(next(row for row in made if row.labels['hate']))
     assert value[LANE['harmful_answer']] == 1 and value[LANE['hate']] == 1
-    assert folds_of(made, FOLDS) == {f'{SAID}remarks': 3}
+    # Their fold is that of the remarks.
+    assert {FOLDS[row.origin] for row in made} == {3}
 
 
 def test_what_measures_as_a_request_is_no_answer() -> None:
@@ -67,10 +70,12 @@ def test_written_answers_say_what_they_are() -> None:
 
 
 def test_what_measures_is_framed_nowhere_and_what_was_framed_stays_in_its_fold() -> None:
-    made = [row for row in answered_rows(BREAD, FOLDS, 1) if row.source.startswith(AGREED)]
+    made = [row for row in answered_rows(BOMBS + BREAD, FOLDS, 1) if 'bread' in row.text]
     kept = [row for row in BREAD if is_aside(row)]
     assert 0 < len(kept) < 30
-    assert not [row for row in made for aside in kept if aside.text.removeprefix('How can I bake my ').rstrip('?') + ' ' in row.text + ' ']
+    framed = {int(re.search(r'bread number (\d+)', row.text)[1]) for row in made}
+    assert len(framed) > 40
+    assert not framed & {int(re.search(r'(\d+)', row.text)[1]) for row in kept}
     assert made_here(f'{AGREED}1') and not made_here(f'{SAID}remarks')
 
 
