@@ -8,7 +8,7 @@ import os
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-STEPS = ('prepare', 'train', 'folds', 'report', 'calibrate', 'asked', 'answered', 'guarded', 'tools', 'mix', 'teach', 'names', 'export', 'add-names', 'all')
+STEPS = ('prepare', 'train', 'folds', 'report', 'calibrate', 'asked', 'answered', 'written', 'guarded', 'tools', 'mix', 'teach', 'names', 'export', 'add-names', 'all')
 
 
 def parser() -> argparse.ArgumentParser:
@@ -123,7 +123,7 @@ def main() -> None:
             from .ship import confide
 
             confide(args.out, args.work)
-    if args.step in ('asked', 'answered'):
+    if args.step in ('asked', 'answered', 'written'):
         from . import asked_run
 
         print(json.dumps(asked_run.learn(options, args.step), indent=1))

@@ -16,7 +16,7 @@ import numpy as np
 import torch
 from torch.nn import functional as F
 
-from .answered import ANSWERED
+from .answered import ANSWERED, ANSWERS
 from .apart import aside, beside_guards
 from .asked import ASKED
 from .base import new_encoder
@@ -32,7 +32,12 @@ HOLD = 0.4
 # By step, the sources that are learnt, by the beginnings of their names, and how much of what was learnt is kept, against what was there
 # before (WiSE-FT, arXiv 2109.01903). Of what is asked all of the way is hardly more than half of it, and other people's harmless texts score
 # higher there than the confidences bear; of answers half of the way loses half of what was learnt.
-LESSONS: dict[str, tuple[tuple[str, ...], float]] = {'asked': (ASKED, 0.5), 'answered': (ANSWERED, 0.75)}
+LESSONS: dict[str, tuple[tuple[str, ...], float]] = {
+    'asked': (ASKED, 0.5),
+    'answered': (ANSWERED, 0.75),
+    # All that was written one at a time: for weights that know both already, when such rows were added.
+    'written': ((*ASKED, ANSWERS), 0.75),
+}
 
 
 def learn(options: Options, lesson: str) -> dict[str, float]:
