@@ -79,7 +79,7 @@ def main() -> None:
         os.environ.setdefault(name, str(args.threads))
     import torch
 
-    from . import runs
+    from . import asked_run, runs
     from .model import Settings
 
     torch.set_num_threads(args.threads)
@@ -123,9 +123,7 @@ def main() -> None:
             from .ship import confide
 
             confide(args.out, args.work)
-    if args.step in ('asked', 'answered', 'written'):
-        from . import asked_run
-
+    if args.step in asked_run.LESSONS:
         print(json.dumps(asked_run.learn(options, args.step), indent=1))
     if args.step == 'guarded':
         from .guard_run import learn
