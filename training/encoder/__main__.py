@@ -79,7 +79,7 @@ def main() -> None:
         os.environ.setdefault(name, str(args.threads))
     import torch
 
-    from . import asked_run, runs
+    from . import lessons, runs
     from .model import Settings
 
     torch.set_num_threads(args.threads)
@@ -123,8 +123,8 @@ def main() -> None:
             from .ship import confide
 
             confide(args.out, args.work)
-    if args.step in asked_run.LESSONS:
-        print(json.dumps(asked_run.learn(options, args.step), indent=1))
+    if args.step in lessons.LESSONS:
+        print(json.dumps(lessons.learn(options, args.step), indent=1))
     if args.step == 'guarded':
         from .guard_run import learn
 

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from encoder import asked_run
+from encoder import lessons
 from encoder.answered import AGREED, ANSWERS, SAID, answered_rows, turned, written_answers
 from encoder.apart import is_aside
 from encoder.asked import REQUESTS
@@ -85,7 +85,7 @@ def test_a_remark_told_as_an_answer_is_annotated_as_its_source_is() -> None:
 
 
 def test_a_work_folder_holds_one_lesson(tmp_path: Path) -> None:
-    asked_run._begin(tmp_path, 'asked')
-    asked_run._begin(tmp_path, 'asked')
+    lessons._begin(tmp_path, 'asked')
+    lessons._begin(tmp_path, 'asked')
     with pytest.raises(ValueError, match='work folder of its own'):
-        asked_run._begin(tmp_path, 'answered')
+        lessons._begin(tmp_path, 'answered')

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from encoder import export, shipped
-from encoder.asked_run import HOLD, holding
+from encoder.lessons import HOLD, holding
 from encoder.batches import Batch
 from encoder.e5pack import Pack, Pieces
 from encoder.lanes import LANES

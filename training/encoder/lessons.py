@@ -1,4 +1,4 @@
-"""Teaches weights that ship what people ask of models, or what models answer, and holds every other score where it is.
+"""Lessons for weights that ship: what people ask of models, what models answer, or both. Every other score is held where it is.
 
 The upper layers and the head learn; the lower two, which other layers stand on too, stay as they are, and with them every
 score of tools and of texts beside guards, to the bit. Of all other texts at hand the weights must go on saying what they said
