@@ -89,13 +89,13 @@ function ownLexicons(
   return Object.fromEntries(own.filter(([, list]) => list.length > 0))
 }
 
-/** A list replaces the base's; subjects are added by their names. */
+/** A list replaces the base's. */
 function guardedOver(
   base: ConstitutionSource['guarded'],
   own: ExtensionSource['guarded']
 ): ConstitutionSource['guarded'] {
   if (base === undefined || own === undefined) return base
-  return { ...base, ...own, topics: { ...base.topics, ...own.topics } }
+  return { ...base, ...own }
 }
 
 function overEach<T extends Record<string, object>>(base: T, changes: { [K in keyof T]?: Partial<T[K]> } = {}): T {

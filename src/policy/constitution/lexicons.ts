@@ -73,41 +73,30 @@ function refusal(phrase: string): string | undefined {
 }
 
 /** Kinds of the lists of `guarded:`. `config/constitutions/lists/guarded.yaml` documents each. */
-export const wordKinds = [
-  'forbids',
-  'tells',
-  'discusses',
-  'does',
-  'secrets',
-  'persons',
-  'facts',
-  'instructions',
-  'generic',
-  'ends',
-  'asks',
-  'turns',
-  'refers'
-] as const
+export const wordKinds = ['forbids', 'tells', 'secrets', 'instructions', 'asks', 'turns', 'refers'] as const
 export type WordKind = (typeof wordKinds)[number]
 
 /** Kinds of guarded content that a text may ask for or reveal, as rules name them (`guarded: [secret]`). */
-export const guardedKinds = ['secret', 'private', 'topic', 'value', 'instructions'] as const
+export const guardedKinds = ['secret', 'value', 'instructions'] as const
 export type GuardedKind = (typeof guardedKinds)[number]
 
-export type GuardedSource = Record<WordKind, string[]> & { topics?: Record<string, string[]> }
+/**
+ * Former lists and kinds: subjects, acts and facts about people that a prompt keeps. Only the encoder finds these now.
+ * Stored constitutions may still name them.
+ */
+export const goneWordKinds = ['discusses', 'does', 'persons', 'facts', 'generic', 'ends', 'topics'] as const
+export const goneGuardedKinds = ['private', 'topic'] as const
 
-/** Plain data: a thread compiles it anew. */
-export interface GuardedWords {
-  lists: Record<WordKind, string[]>
-  /** Subjects as word lists: a prompt that forbids one word of a list forbids the whole subject. */
-  topics: readonly string[][]
-}
+export type GuardedSource = Record<WordKind, string[]>
 
-export function readGuardedWords(source: GuardedSource, lexicons: Lexicons): GuardedWords {
-  const expand = (list: readonly string[], ...step: Path) => lexicons.expand(list, ['guarded', ...step])
-  const lists = Object.fromEntries(wordKinds.map((kind) => [kind, expand(source[kind], kind)]))
-  return {
-    lists: lists as GuardedWords['lists'],
-    topics: Object.entries(source.topics ?? {}).map(([name, list]) => expand(list, 'topics', name))
+/** By kind, phrases. Plain data: a thread compiles it anew. */
+export type GuardedWords = Readonly<Record<WordKind, readonly string[]>>
+
+/** @param warnings receives former lists */
+export function readGuardedWords(source: GuardedSource, lexicons: Lexicons, warnings: Problems): GuardedWords {
+  for (const kind of goneWordKinds) {
+    if (kind in source) warnings.add(['guarded', kind], 'is not read any more: it matches nothing', { atKey: true })
   }
+  const lists = wordKinds.map((kind) => [kind, lexicons.expand(source[kind], ['guarded', kind])])
+  return Object.fromEntries(lists) as GuardedWords
 }

@@ -107,7 +107,7 @@ export function parseConstitution(
     checkTexts(checked.texts, (path, message, more) => problems.add(['texts', ...path], message, more))
   }
   const lexicons = readLexicons(checked.lexicons ?? {}, found, warned)
-  const guarded = checked.guarded === undefined ? undefined : readGuardedWords(checked.guarded, lexicons)
+  const guarded = checked.guarded === undefined ? undefined : readGuardedWords(checked.guarded, lexicons, warned)
   const rules = readRules({ source: checked, lexicons, detectors, problems: found, warnings: warned })
   const escalate = readEscalations(checked, coverage, problems)
   if (problems.list.length > 0) throw fail()

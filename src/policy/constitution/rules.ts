@@ -4,7 +4,7 @@ import type { Role } from '../../base/chat.js'
 import type { Detector } from '../../detectors/detector.js'
 import type { Category, DetectionType } from '../evaluation.js'
 import { isGoneRule } from './gone.js'
-import type { GuardedKind, Lexicons } from './lexicons.js'
+import { type GuardedKind, guardedKinds, type Lexicons } from './lexicons.js'
 import type { Path, Problems } from './problems.js'
 import type { ConstitutionSource, RuleSource } from './schema.js'
 import { shippedFormats } from './shipped.js'
@@ -212,13 +212,20 @@ function readDetector(source: RuleSource, path: Path, { detectors, problems }: R
   return { id: detector.id, kinds, minConfidence: source.min_confidence ?? 0 }
 }
 
-function readGuarded({ guarded }: RuleSource, path: Path, { source, problems }: RuleReader): Rule['guarded'] {
+function readGuarded({ guarded }: RuleSource, path: Path, { source, problems, warnings }: RuleReader): Rule['guarded'] {
   if (guarded === undefined) return undefined
   if (source.guarded === undefined) {
     problems.add([...path, 'guarded'], 'needs the words of "guarded" at the top of the constitution')
   }
-  return new Set(guarded)
+  const known = guarded.filter(isGuardedKind)
+  if (known.length < guarded.length) {
+    const gone = guarded.filter((kind) => !isGuardedKind(kind))
+    warnings.add([...path, 'guarded'], `${gone.join(', ')}: found by the encoder alone now, so it matches nothing here`)
+  }
+  return new Set(known)
 }
+
+const isGuardedKind = (kind: string): kind is GuardedKind => (guardedKinds as readonly string[]).includes(kind)
 
 /** Conditions name only earlier rules, so that no cycle is possible. */
 function readWhen({ when }: RuleSource, path: Path, { source, problems, warnings }: RuleReader): Rule['when'] {

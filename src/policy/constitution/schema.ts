@@ -4,7 +4,13 @@
 import Type, { type Static } from 'typebox'
 import { roles } from '../../base/chat.js'
 import { categories, detectionTypes } from '../evaluation.js'
-import { type GuardedSource as GuardedLists, guardedKinds, wordKinds } from './lexicons.js'
+import {
+  type GuardedSource as GuardedLists,
+  goneGuardedKinds,
+  goneWordKinds,
+  guardedKinds,
+  wordKinds
+} from './lexicons.js'
 
 const closed = { additionalProperties: false }
 /** The meaning of a field, for authors of constitutions: an editor shows it beside the accepted values. */
@@ -127,7 +133,7 @@ export const RuleSource = Type.Object(
       Type.Array(Type.String(), { minItems: 1, ...says('The kinds of its findings that count. Default: all.') })
     ),
     guarded: Type.Optional(
-      Type.Array(Type.Enum([...guardedKinds]), {
+      Type.Array(Type.Enum([...guardedKinds, ...goneGuardedKinds]), {
         minItems: 1,
         ...says('Matches texts that ask for or reveal content guarded by the chat’s own system prompt.')
       })
@@ -204,8 +210,8 @@ const { name: RuleName, ...ruleFields } = RuleSource.properties
 const RuleChange = Type.Object({ name: RuleName, ...Type.Partial(Type.Object(ruleFields)).properties }, closed)
 
 const guardedLists = Object.fromEntries(wordKinds.map((kind) => [kind, Phrases]))
-const Subjects = Type.Record(Type.String({ pattern: '^[a-z][a-z0-9_]{0,63}$' }), Phrases, closed)
-const GuardedSource = Type.Object({ ...guardedLists, topics: Type.Optional(Subjects) }, closed)
+const goneLists = Object.fromEntries(goneWordKinds.map((kind) => [kind, Type.Optional(Type.Unknown())]))
+const GuardedSource = Type.Object({ ...guardedLists, ...goneLists }, closed)
 /** Guarded lists of an extension: each given list replaces the base's. */
 const GuardedChange = Type.Object({ ...Type.Partial(GuardedSource).properties }, closed)
 

@@ -5,20 +5,14 @@ import type { Phrases } from '../../../text/phrases.js'
 import { type Sentence, sentencesOf } from '../../../text/sentences.js'
 import type { GuardedKind } from '../../constitution/lexicons.js'
 import { bitOf, type Lexicon, type Place } from './lexicon.js'
-import type { Topic } from './prompt.js'
 
 /** The meaning of a phrase from the prompts. */
-export type Own =
-  | { kind: 'name' | 'person' | 'instructions' | 'pass' }
-  | { kind: 'value'; isWord: boolean }
-  | { kind: 'topic'; topic: number; word: number }
+export type Own = { kind: 'name' | 'instructions' | 'pass' } | { kind: 'value'; isWord: boolean }
 
 export interface Guarded {
   /** Digest of the prompts. */
   readonly key: string
   readonly hasSecrets: boolean
-  readonly hasPeople: boolean
-  readonly topics: readonly Topic[]
   /** The prompts' own words, names and values; undefined: none. */
   readonly phrases: Phrases | undefined
   /** By the phrase's number. */
@@ -41,6 +35,8 @@ interface OwnPlace {
 
 /** Most UTF-16 units between a request and the guarded name. */
 const nearest = 90
+/** The same from the start of the request: most phrases are far shorter than this. */
+const farthest = nearest + 200
 /** Longest sentence that counts as a question by its mark alone, in units. */
 const shortQuestion = 48
 /** Most words of a text that consists of little but the value. */
@@ -49,7 +45,7 @@ const fewWords = 6
 /** Most words of a text in which "the word" or "the string" means the secret: a longer one means something else. */
 const wordsOfReference = 12
 
-const { secrets, persons, facts, asks, turns, refers, does } = bitOf
+const { secrets, asks, turns, refers } = bitOf
 const found = new HitList()
 
 export function findGuarded(
@@ -61,6 +57,7 @@ export function findGuarded(
 ): void {
   const own = ownPlaces(folder, guarded)
   findValues(own, folder.words, visit)
+  if (!guarded.hasSecrets) return
   const general = lexicon.places(text, folder)
   if (general.length === 0 && own.length === 0) return
   const sentences = sentencesOf(text)
@@ -68,7 +65,7 @@ export function findGuarded(
   const generalIn = bySentence(sentences, general)
   for (const [i, sentence] of sentences.entries()) {
     if (ownIn[i]!.length + generalIn[i]!.length > 0) {
-      judgeSentence(sentence, ownIn[i]!, generalIn[i]!, guarded, folder.words <= wordsOfReference, visit)
+      judgeSentence(sentence, ownIn[i]!, generalIn[i]!, folder.words <= wordsOfReference, visit)
     }
   }
 }
@@ -119,78 +116,46 @@ function bySentence<T extends { start: number }>(sentences: readonly Sentence[],
   return lists
 }
 
+/** Finds names of a secret beside a way to ask for it. Linear. */
 function judgeSentence(
   { start, end, isQuestion }: Sentence,
   own: readonly OwnPlace[],
   general: readonly Place[],
-  guarded: Guarded,
   isShort: boolean,
   visit: GuardedVisit
 ): void {
-  const of = (kinds: number) => general.filter((place) => place.kinds & kinds)
-  const asking = of(asks)
-  if (guarded.hasSecrets) {
-    const ways = [...asking, ...of(turns)]
-    const names = [
-      ...of(isShort ? secrets | refers : secrets),
-      ...own.filter((place) => place.own.some(({ kind }) => kind === 'name'))
-    ]
-    for (const name of names) {
-      const way = closest(ways, name)
-      if (way !== undefined) visit('secret', Math.min(way.start, name.start), Math.max(way.end, name.end))
-      else if (isQuestion && end - start <= shortQuestion && !isReference(name)) visit('secret', start, end)
-    }
-    for (const place of own) {
-      if (place.own.some(({ kind }) => kind === 'pass')) visit('secret', place.start, place.end)
-    }
+  const ways = general.filter(({ kinds }) => kinds & (asks | turns)).sort(byStart)
+  const meant = isShort ? secrets | refers : secrets
+  const names = [
+    ...general.filter(({ kinds }) => kinds & meant),
+    ...own.filter((place) => place.own.some(({ kind }) => kind === 'name'))
+  ].sort(byStart)
+  let first = 0
+  for (const name of names) {
+    // Later names are no nearer to the ways that are passed here.
+    while (first < ways.length && name.start - ways[first]!.start > farthest) first++
+    const way = closest(ways, first, name)
+    if (way !== undefined) visit('secret', Math.min(way.start, name.start), Math.max(way.end, name.end))
+    else if (isQuestion && end - start <= shortQuestion && !isReference(name)) visit('secret', start, end)
   }
-  if (!isQuestion && asking.length === 0) return
-  if (guarded.hasPeople) {
-    const people = [...of(persons), ...own.filter((place) => place.own.some(({ kind }) => kind === 'person'))]
-    const fact = of(facts)[0]
-    const person = people[0]
-    if (fact !== undefined && person !== undefined) {
-      visit('private', Math.min(fact.start, person.start), Math.max(fact.end, person.end))
-    }
+  for (const place of own) {
+    if (place.own.some(({ kind }) => kind === 'pass')) visit('secret', place.start, place.end)
   }
-  if (guarded.topics.length > 0) judgeTopics(own, general, guarded.topics, of(does).length > 0, visit)
 }
 
-function judgeTopics(
-  own: readonly OwnPlace[],
-  general: readonly Place[],
-  topics: readonly Topic[],
-  isDone: boolean,
-  visit: GuardedVisit
-): void {
-  // Only named topics are checked: most sentences name none.
-  const named = new Set<number>()
-  for (const place of own) for (const what of place.own) if (what.kind === 'topic') named.add(what.topic)
-  const hasSubject = general.some(({ topic }) => topic >= 0)
-  if (named.size === 0 && !hasSubject) return
-  for (const [i, topic] of topics.entries()) {
-    if (topic.words === undefined ? !hasSubject : !named.has(i)) continue
-    const place =
-      topic.words === undefined
-        ? general.find((place) => place.topic === topic.subject)
-        : wordsOf(own, i, topic.words.length)
-    if (place !== undefined && (!topic.isAct || isDone)) visit('topic', place.start, place.end)
-  }
-}
+const byStart = (a: { start: number }, b: { start: number }) => a.start - b.start
 
 const isReference = (name: Place | OwnPlace) => 'kinds' in name && (name.kinds & secrets) === 0
 
-/** The place of the word that completes two thirds of a topic's words. */
-function wordsOf(own: readonly OwnPlace[], topic: number, words: number): { start: number; end: number } | undefined {
-  const seen = new Map<number, OwnPlace>()
-  for (const place of own) {
-    for (const what of place.own) if (what.kind === 'topic' && what.topic === topic) seen.set(what.word, place)
+/** @param ways in order of their starts, searched from index `first` */
+function closest(
+  ways: readonly Place[],
+  first: number,
+  { start, end }: { start: number; end: number }
+): Place | undefined {
+  for (let i = first; i < ways.length && ways[i]!.start - end <= nearest; i++) {
+    const way = ways[i]!
+    if (start - way.end <= nearest && (way.start < start || way.end > end)) return way
   }
-  return seen.size * 3 >= words * 2 ? [...seen.values()].at(-1) : undefined
-}
-
-function closest(ways: readonly Place[], { start, end }: { start: number; end: number }): Place | undefined {
-  return ways.find(
-    (way) => way.start - end <= nearest && start - way.end <= nearest && (way.start < start || way.end > end)
-  )
+  return undefined
 }

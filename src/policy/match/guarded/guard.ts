@@ -10,7 +10,7 @@ import { atOnce, phraseSteps } from '../../../text/phrases.js'
 import { PhraseIds } from '../phrase-ids.js'
 import { findGuarded, type Guarded, type GuardedVisit, type Own, valueReach } from './find.js'
 import type { Lexicon } from './lexicon.js'
-import { type PromptReading, readPrompt, type Topic } from './prompt.js'
+import { type PromptReading, readPrompt } from './prompt.js'
 
 /** Cached prompts: some hundred are in use at a time, a few KB each. */
 const maxPrompts = 500
@@ -18,8 +18,6 @@ const maxPrompts = 500
  * UTF-16 units of a chat's prompts that are read, from the start: each guarded item costs time in every judged text.
  */
 const maxUnits = 65_536
-/** Topics of all prompts of a chat together: each is searched in every sentence. */
-const mostTopics = 256
 
 export class Guard {
   readonly #lexicon: Lexicon
@@ -68,7 +66,7 @@ export class Guard {
     let limit = underWay < 0 ? Number.POSITIVE_INFINITY : folder.span(underWay, underWay + 1).start
     const near = folder.spaces[Math.max(0, folder.words - valueReach)]!
     for (let hit = 0; hit < found.count; hit++) {
-      const counts = own[found.id[hit]!]!.some(({ kind }) => kind !== 'topic' && kind !== 'person' && kind !== 'pass')
+      const counts = own[found.id[hit]!]!.some(({ kind }) => kind !== 'pass')
       if (counts && found.from[hit]! > near) {
         limit = Math.min(limit, folder.span(found.from[hit]!, found.to[hit]!).start)
       }
@@ -100,39 +98,20 @@ function guardedBy(readings: readonly PromptReading[], key: string): Guarded | u
     own[id] ??= []
     if (isNew([id, what])) own[id].push(what)
   }
-  const topics: Topic[] = []
-  for (const { secrets, people, topics: some, instructions } of readings) {
+  for (const { secrets, instructions } of readings) {
     for (const name of secrets?.names ?? []) add(name, { kind: 'name' })
     for (const reply of secrets?.passes ?? []) add(reply, { kind: 'pass' })
     for (const value of secrets?.values ?? []) add(value, { kind: 'value', isWord: /^\p{L}\p{Ll}*$/u.test(value) })
-    // Folding drops an apostrophe inside a word.
-    for (const name of people ?? []) for (const form of [name, `${name}s`]) add(form, { kind: 'person' })
     for (const sentence of instructions) {
       const words = foldPhrase(sentence).split(' ')
       if (words.length >= fewestRepeated) add(words.slice(0, fewestRepeated).join(' '), { kind: 'instructions' })
     }
-    for (const topic of some) {
-      if (topics.length === mostTopics || !isNew(topic)) continue
-      for (const [word, text] of (topic.words ?? []).entries()) {
-        for (const form of formsOf(text)) add(form, { kind: 'topic', topic: topics.length, word })
-      }
-      topics.push(topic)
-    }
   }
   const hasSecrets = readings.some(({ secrets }) => secrets !== undefined)
-  const hasPeople = readings.some(({ people }) => people !== undefined)
-  if (ids.size === 0 && topics.length === 0 && !hasSecrets && !hasPeople) return undefined
+  if (ids.size === 0 && !hasSecrets) return undefined
   const phrases = ids.size === 0 ? undefined : atOnce(phraseSteps(ids.patterns()))
-  return { key, hasSecrets, hasPeople, topics, phrases, own }
+  return { key, hasSecrets, phrases, own }
 }
 
 /** This many equal words in a row are no coincidence. */
 const fewestRepeated = 9
-
-/** A word and its other forms: a long word by its beginning, a short one unchanged and in the plural. */
-function formsOf(word: string): string[] {
-  if (/[^\x00-\x7f]/.test(word)) return [word]
-  const singular = word.length > 3 && word.endsWith('s') && !word.endsWith('ss') ? word.slice(0, -1) : word
-  if (singular.length < 6) return [singular, `${singular}s`]
-  return [`${singular.replace(/(?:ations?|ings?|ions?|ies|ical|ics?|al|e|y)$/, '')}*`]
-}

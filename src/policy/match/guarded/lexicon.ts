@@ -11,8 +11,6 @@ export interface Place {
   end: number
   /** Bits of `bitOf`. */
   kinds: number
-  /** Index of a subject, or -1. */
-  topic: number
 }
 
 export const bitOf = Object.freeze(Object.fromEntries(wordKinds.map((kind, i) => [kind, 1 << i]))) as Readonly<
@@ -21,17 +19,15 @@ export const bitOf = Object.freeze(Object.fromEntries(wordKinds.map((kind, i) =>
 
 export class Lexicon {
   readonly #phrases: Phrases
-  /** Per phrase its kinds, and the subjects that it belongs to. */
+  /** By the phrase's number. */
   readonly #kinds: readonly number[]
-  readonly #topics: readonly (readonly number[])[]
   readonly #found = new HitList()
   readonly #folder = new Folder()
 
   /** Built by `lexiconSteps`. */
-  constructor(phrases: Phrases, kinds: readonly number[], topics: readonly (readonly number[])[]) {
+  constructor(phrases: Phrases, kinds: readonly number[]) {
     this.#phrases = phrases
     this.#kinds = kinds
-    this.#topics = topics
   }
 
   /** In order of their ends. */
@@ -41,31 +37,21 @@ export class Lexicon {
     this.#phrases.scan(folder, found)
     const places: Place[] = []
     for (let hit = 0; hit < found.count; hit++) {
-      const id = found.id[hit]!
-      const span = folder.span(found.from[hit]!, found.to[hit]!)
-      const kinds = this.#kinds[id]!
-      if (kinds !== 0) places.push({ ...span, kinds, topic: -1 })
-      for (const topic of this.#topics[id]!) places.push({ ...span, kinds: 0, topic })
+      places.push({ ...folder.span(found.from[hit]!, found.to[hit]!), kinds: this.#kinds[found.id[hit]!]! })
     }
     return places
   }
 }
 
-export function* lexiconSteps({ lists, topics }: GuardedWords): Generator<void, Lexicon> {
+export function* lexiconSteps(words: GuardedWords): Generator<void, Lexicon> {
   const ids = new PhraseIds()
   const kinds: number[] = []
-  const subjects: number[][] = []
-  const idOf = (phrase: string) => {
-    const id = ids.idOf(phrase)
-    kinds[id] ??= 0
-    subjects[id] ??= []
-    return id
-  }
   for (const kind of wordKinds) {
-    for (const phrase of lists[kind]) kinds[idOf(phrase)]! |= bitOf[kind]
+    for (const phrase of words[kind]) {
+      const id = ids.idOf(phrase)
+      kinds[id] = (kinds[id] ?? 0) | bitOf[kind]
+    }
   }
-  for (const [topic, list] of topics.entries()) for (const phrase of list) subjects[idOf(phrase)]!.push(topic)
   yield
-  const phrases = yield* phraseSteps(ids.patterns())
-  return new Lexicon(phrases, kinds, subjects)
+  return new Lexicon(yield* phraseSteps(ids.patterns()), kinds)
 }
