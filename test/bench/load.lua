@@ -1,7 +1,8 @@
 -- wrk script: every request carries a text of its own, sentences put together from templates with a running number, so
 -- that no cache of verdicts can be what is measured. One in `harmful_every` carries a demand that must be blocked.
--- Arguments: size in bytes, kind (chat | evaluate | agent), key, harmful_every (0: none), the demand, Portkey's configuration, and
--- a file of texts, one a line, escaped as JSON, from which chunks are cut in the place of templates.
+-- Arguments: size in bytes, kind (chat | evaluate | agent), key, harmful_every (0: none), the demand, Portkey's configuration,
+-- a file of texts, one a line, escaped as JSON, from which chunks are cut in the place of templates, and `whole` where a line is
+-- all the text of a request.
 
 -- Prose about harmless things, not a salad of words: chance must not put a demand together that a policy rightly refuses.
 local templates = {
@@ -32,7 +33,7 @@ local size, kind, key, every
 --- Of an agent's conversation.
 local steps = 40
 local chunks, parts, count = {}, 0, 0
-local lines, history
+local lines, history, isWhole
 harmful = 0 -- global: read from each thread at the end
 local demand
 local threads = {}
@@ -93,9 +94,10 @@ function init(args)
     for line in io.lines(args[7]) do lines[#lines + 1] = line end
   end
   if kind == 'agent' then history = conversation() end
+  isWhole = args[8] == 'whole'
   local room = (kind == 'agent' and size / steps or size) - (kind == 'chat' and 120 or 40)
   parts = math.max(1, math.min(8, math.floor(room / 60)))
-  for i = 1, 64 do chunks[i] = chunk(room / parts) end
+  if not isWhole then for i = 1, 64 do chunks[i] = chunk(room / parts) end end
   wrk.method = 'POST'
   wrk.headers['content-type'] = 'application/json'
   wrk.headers['authorization'] = 'Bearer ' .. key
@@ -109,6 +111,8 @@ function request()
   if every > 0 and count % every == 0 then
     harmful = harmful + 1
     text = demand .. ' (' .. id .. '-' .. count .. ')'
+  elseif isWhole then
+    text = 'Note ' .. id .. '-' .. count .. '. ' .. lines[math.random(#lines)]
   else
     local out = { 'Note ' .. id .. '-' .. count .. '.' }
     for i = 1, parts do out[#out + 1] = chunks[math.random(64)] end

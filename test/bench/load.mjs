@@ -19,7 +19,7 @@ export async function wrk({
   key = 'none',
   every,
   portkeyConfig = '',
-  texts = ''
+  texts
 }) {
   const threads = connections > 1 ? 2 : 1
   const { stdout } = await promisify(execFile)('wrk', [
@@ -38,7 +38,8 @@ export async function wrk({
     String(every),
     demand,
     portkeyConfig,
-    texts
+    texts?.file ?? '',
+    texts?.isWhole ? 'whole' : ''
   ])
   const line = stdout.split('\n').find((text) => text.startsWith('RESULT '))
   if (line === undefined) throw new Error(`wrk said nothing of use:\n${stdout}`)

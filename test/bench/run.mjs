@@ -4,7 +4,7 @@
 // Portkey's gateway with a `contains` guard; then an agent's last step, and Sluicegate's evaluate endpoint. Beside throughput
 // stands CPU for each request, which other programs move far less. Needs wrk (Debian: apt-get install wrk).
 //   --data DIR    texts are harmless rows of DIR/train instead of sentences made here
-//   --texts       cleared (default): rows that no encoder is asked about; natural: all
+//   --texts       cleared (default): bodies of such rows that no encoder is asked about; natural: all
 //   --layers      Sluicegate four times, with more and more of it on
 import { execFileSync } from 'node:child_process'
 import { cpus } from 'node:os'
@@ -68,7 +68,7 @@ try {
   console.log(`\nmemory of sluicegate after the load: ${residentMiB(gateway.pid)} MiB`)
 } finally {
   for (const system of systems) system.stop()
-  texts?.remove()
+  await texts?.remove()
 }
 process.exit(failed ? 1 : 0)
 
@@ -106,7 +106,16 @@ async function measureChat(load, connections) {
 async function measured(system, { path, kind, size }, connections, seconds, every = 0) {
   const asked = await encoderCalls(system)
   const before = cpuOf(system.pid)
-  const run = await wrk({ ...system, path, kind, size, connections, seconds, every, texts: texts?.file })
+  const run = await wrk({
+    ...system,
+    path,
+    kind,
+    size,
+    connections,
+    seconds,
+    every,
+    texts: await texts?.of({ size, kind })
+  })
   const after = cpuOf(system.pid)
   const each = (used) => used / Math.max(1, run.requests)
   return {

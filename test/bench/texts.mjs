@@ -7,17 +7,46 @@ import { bareText, openEvaluator } from './quality/ours.mjs'
 const wanted = 3000
 /** Of one row; longer ones are cut, so that no source stands for all. */
 const longest = 1500
+/** Bytes of all bodies of a size together: long ones are fewer. */
+const enough = 8 * 1024 * 1024
+/** What a body holds beside its text: see `load.lua`. */
+const frame = 140
 
 /**
  * @param data folder with train/benign_*.jsonl
- * @param which `natural`: as they come; `cleared`: those that the classifier and the rules put to no encoder
- * @returns a file of lines, and what deletes it
+ * @param which `natural`: as they come, laid end to end; `cleared`: whole bodies that the classifier and the rules put to no encoder
+ * @returns files of lines, by size in bytes, and what deletes them. `isWhole`: a line is a body's text
  */
 export async function textsOf(data, which) {
-  const folder = join(data, 'train')
+  const rows = rowsOf(join(data, 'train'))
+  const own = mkdtempSync(join(tmpdir(), 'sluicegate-texts-'))
+  const write = (name, texts) => {
+    const file = join(own, name)
+    writeFileSync(file, texts.map((text) => JSON.stringify(text).slice(1, -1)).join('\n'))
+    return file
+  }
+  const all = write('natural', rows.slice(0, wanted))
+  const files = new Map()
+  const ours = which === 'natural' ? undefined : await openEvaluator('default', 'required')
+  return {
+    rows: Math.min(rows.length, wanted),
+    /** @param kind of load: what tools bring is raised nearly always, and comes as it is */
+    async of({ size, kind }) {
+      if (ours === undefined || kind === 'agent') return { file: all, isWhole: false }
+      if (!files.has(size)) files.set(size, write(String(size), await cleared(ours, bodiesOf(rows, size - frame))))
+      return { file: files.get(size), isWhole: true }
+    },
+    async remove() {
+      await ours?.close()
+      rmSync(own, { recursive: true, force: true })
+    }
+  }
+}
+
+function rowsOf(folder) {
   const files = readdirSync(folder).filter((file) => file.startsWith('benign_'))
   const each = Math.ceil((wanted * 2) / files.length)
-  const rows = files.flatMap((file) => {
+  const bySource = files.map((file) => {
     const lines = readFileSync(join(folder, file), 'utf8').split('\n').filter(Boolean)
     const step = Math.max(1, Math.floor(lines.length / each))
     return lines
@@ -25,23 +54,29 @@ export async function textsOf(data, which) {
       .slice(0, each)
       .map((line) => JSON.parse(line).text.slice(0, longest).toWellFormed())
   })
-  const kept = which === 'natural' ? rows : await cleared(rows)
-  const own = mkdtempSync(join(tmpdir(), 'sluicegate-texts-'))
-  const file = join(own, 'texts')
-  writeFileSync(
-    file,
-    kept
-      .slice(0, wanted)
-      .map((text) => JSON.stringify(text).slice(1, -1))
-      .join('\n')
-  )
-  return { file, rows: Math.min(kept.length, wanted), remove: () => rmSync(own, { recursive: true, force: true }) }
+  // One row of each source in turn, so that a body holds several.
+  return Array.from({ length: each }, (_, i) => bySource.flatMap((rows) => rows[i] ?? [])).flat()
 }
 
-async function cleared(rows) {
-  const ours = await openEvaluator('default', 'required')
+/** Texts of a size in bytes, rows laid end to end and cut between words. */
+function bodiesOf(rows, size) {
+  const bodies = []
+  const most = Math.min(wanted, Math.ceil(enough / size))
+  for (let at = 0; bodies.length < most && at < rows.length * 4; ) {
+    let text = ''
+    while (Buffer.byteLength(text) < size && at < rows.length * 4)
+      text += `${text && '\n\n'}${rows[at++ % rows.length]}`
+    const cut = Buffer.from(text)
+      .subarray(0, size)
+      .toString()
+      .replace(/\uFFFD+$/, '')
+    bodies.push(/^([\s\S]*)\s\S*$/.exec(cut)?.[1] ?? cut)
+  }
+  return bodies
+}
+
+async function cleared(ours, texts) {
   const kept = []
-  for (const text of rows) if (!(await ours.isRaised(bareText(text)))) kept.push(text)
-  await ours.close()
+  for (const text of texts) if (!(await ours.isRaised(bareText(`Note 1-1. ${text}`)))) kept.push(text)
   return kept
 }
