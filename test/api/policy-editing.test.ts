@@ -48,7 +48,7 @@ wrong: 1
     { accepted: ['forbid', 'divert', 'permit'] }
   )
   const good = await check(
-    "name: fresh\nversion: '1'\nextends: default\ncategories: { profanity: { high: forbid } }\nwithout: [guarded_topic, academic_cheating]\n",
+    "name: fresh\nversion: '1'\nextends: default\ncategories: { profanity: { high: forbid } }\nwithout: [reader_guarded, academic_cheating]\n",
     'fresh'
   )
   t.match(good.body, {
@@ -62,7 +62,7 @@ wrong: 1
     }
   })
   const rules = good.body.effective.rules as { name: string; detector: string | null; min_confidence: number }[]
-  t.notOk(rules.some(({ name }) => name === 'guarded_topic'))
+  t.notOk(rules.some(({ name }) => name === 'reader_guarded'))
   t.match(
     rules.find(({ name }) => name === 'reader_hate'),
     { detector: 'encoder', min_confidence: 0.25 }

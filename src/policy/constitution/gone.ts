@@ -29,3 +29,16 @@ export function isGoneLexicon(name: string): boolean {
 export function goneLexicon(entry: string): string {
   return `the shipped constitution has no lexicon "${entry}" any more: it matches nothing`
 }
+
+/** Former lists of `guarded:`, and kinds of it in rules: subjects, acts and facts about people that a prompt keeps. */
+export const goneWordKinds = ['discusses', 'does', 'persons', 'facts', 'generic', 'ends', 'topics'] as const
+export const goneGuardedKinds = ['private', 'topic'] as const
+
+export const goneGuarded =
+  'matches nothing any more: the rule reader_guarded finds subjects, acts and facts about people that a prompt keeps'
+
+/** What is accepted at a place of a constitution, less former names, which nobody should write anew. */
+export function withoutGone(names: readonly string[], path: readonly (string | number)[]): string[] {
+  const former: readonly string[] = [...goneWordKinds, ...goneGuardedKinds]
+  return path.includes('guarded') ? names.filter((name) => !former.includes(name)) : [...names]
+}

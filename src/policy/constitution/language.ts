@@ -8,6 +8,7 @@ import { roles } from '../../base/chat.js'
 import { audiences, occasions, placesOf } from '../../base/texts.js'
 import { detectors } from '../../detectors/index.js'
 import { categories, detectionTypes } from '../evaluation.js'
+import { withoutGone } from './gone.js'
 import { bases, ConstitutionSource, ExtensionSource } from './schema.js'
 import { readList, shippedFormats, shippedLists } from './shipped.js'
 
@@ -42,7 +43,7 @@ let known: Language | undefined
 /** Read once: nothing of it changes while the program runs. */
 export function language(): Language {
   known ??= {
-    schemas: { whole: withTexts(ConstitutionSource), overlay: withTexts(ExtensionSource) },
+    schemas: { whole: forEditors(ConstitutionSource), overlay: forEditors(ExtensionSource) },
     bases,
     categories,
     types: detectionTypes,
@@ -70,6 +71,23 @@ export function language(): Language {
     points: readPoints()
   }
   return known
+}
+
+/** @returns the schema with one for `texts`, and without former names */
+function forEditors(schema: { properties: Record<string, object> }): object {
+  const edited = structuredClone(withTexts(schema))
+  const strip = (node: unknown, path: readonly string[]): void => {
+    if (typeof node !== 'object' || node === null) return
+    const { properties, enum: values } = node as { properties?: Record<string, unknown>; enum?: string[] }
+    if (properties !== undefined) {
+      const kept = withoutGone(Object.keys(properties), path)
+      for (const name of Object.keys(properties)) if (!kept.includes(name)) delete properties[name]
+    }
+    if (Array.isArray(values)) (node as { enum: string[] }).enum = withoutGone(values, path)
+    for (const [key, value] of Object.entries(node)) strip(value, [...path, key])
+  }
+  strip(edited, [])
+  return edited
 }
 
 const map = (description: string, properties: object) => ({ type: 'object', description, properties })

@@ -1,6 +1,6 @@
 /** Lexicons: lists of phrases, their inclusion by `$name`, and the lists of `guarded:`. */
 import { foldPhrase } from '../../text/fold.js'
-import { goneLexicon, isGoneLexicon } from './gone.js'
+import { goneGuarded, goneLexicon, goneWordKinds, isGoneLexicon } from './gone.js'
 import type { Path, Problems } from './problems.js'
 
 export interface Lexicons {
@@ -80,13 +80,6 @@ export type WordKind = (typeof wordKinds)[number]
 export const guardedKinds = ['secret', 'value', 'instructions'] as const
 export type GuardedKind = (typeof guardedKinds)[number]
 
-/**
- * Former lists and kinds: subjects, acts and facts about people that a prompt keeps. Only the encoder finds these now.
- * Stored constitutions may still name them.
- */
-export const goneWordKinds = ['discusses', 'does', 'persons', 'facts', 'generic', 'ends', 'topics'] as const
-export const goneGuardedKinds = ['private', 'topic'] as const
-
 export type GuardedSource = Record<WordKind, string[]>
 
 /** By kind, phrases. Plain data: a thread compiles it anew. */
@@ -95,7 +88,7 @@ export type GuardedWords = Readonly<Record<WordKind, readonly string[]>>
 /** @param warnings receives former lists */
 export function readGuardedWords(source: GuardedSource, lexicons: Lexicons, warnings: Problems): GuardedWords {
   for (const kind of goneWordKinds) {
-    if (kind in source) warnings.add(['guarded', kind], 'is not read any more: it matches nothing', { atKey: true })
+    if (kind in source) warnings.add(['guarded', kind], goneGuarded, { atKey: true })
   }
   const lists = wordKinds.map((kind) => [kind, lexicons.expand(source[kind], ['guarded', kind])])
   return Object.fromEntries(lists) as GuardedWords

@@ -45,7 +45,7 @@ export interface Constitution {
   source: string
   /** `name@version` of the shipped constitution that it extends. */
   base: string | undefined
-  /** Entries without effect: dropped names of rules and lexicons of the shipped constitution. */
+  /** Entries without effect: dropped names of rules and lexicons, former kinds and lists of guarded content. */
   warnings: readonly Problem[]
 }
 

@@ -1,6 +1,7 @@
 /** Problems of a constitution, each with its place in the file and the accepted values. */
 import type { ErrorObject } from 'ajv'
 import { type Document, isAlias, isMap, isScalar, isSeq, type LineCounter, type Node, type Pair } from 'yaml'
+import { withoutGone } from './gone.js'
 
 export interface Problem {
   /** 1-based. */
@@ -89,23 +90,20 @@ export function addSchemaProblem(problems: Problems, error: ErrorObject, value: 
   const path = pathOf(error.instancePath, value)
   if (error.keyword === 'additionalProperties') {
     path.push(String((error.params as { additionalProperty: string }).additionalProperty))
-    const accepted = Object.keys(error.parentSchema?.['properties'] ?? {})
-    problems.add(path, sentence(error, path), { atKey: true, accepted })
+    const accepted = withoutGone(Object.keys(error.parentSchema?.['properties'] ?? {}), path)
+    problems.add(path, `unknown field; accepted here: ${accepted.join(', ')}`, { atKey: true, accepted })
   } else if (error.keyword === 'enum') {
-    problems.add(path, sentence(error, path), { accepted: error.params['allowedValues'] as string[] })
+    const accepted = withoutGone(error.params['allowedValues'] as string[], path)
+    problems.add(path, `must be one of: ${accepted.join(', ')}`, { accepted })
   } else {
     problems.add(path, sentence(error, path))
   }
 }
 
-function sentence({ keyword, params, parentSchema, message }: ErrorObject, path: Path): string {
+function sentence({ keyword, params, message }: ErrorObject, path: Path): string {
   switch (keyword) {
-    case 'additionalProperties':
-      return `unknown field; accepted here: ${Object.keys(parentSchema?.['properties'] ?? {}).join(', ')}`
     case 'required':
       return `"${params['missingProperty']}" is missing${path[0] === 'categories' ? ' (every category is listed once)' : ''}`
-    case 'enum':
-      return `must be one of: ${(params['allowedValues'] as string[]).join(', ')}`
     case 'type':
       return `must be of type ${params['type']}${params['type'] === 'string' ? ' (quote it)' : ''}`
     case 'pattern':

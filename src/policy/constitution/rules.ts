@@ -3,7 +3,7 @@ import { RE2JS } from 're2js'
 import type { Role } from '../../base/chat.js'
 import type { Detector } from '../../detectors/detector.js'
 import type { Category, DetectionType } from '../evaluation.js'
-import { isGoneRule } from './gone.js'
+import { goneGuarded, isGoneRule } from './gone.js'
 import { type GuardedKind, guardedKinds, type Lexicons } from './lexicons.js'
 import type { Path, Problems } from './problems.js'
 import type { ConstitutionSource, RuleSource } from './schema.js'
@@ -85,7 +85,7 @@ export interface RuleReader {
   lexicons: Lexicons
   detectors: readonly Detector[]
   problems: Problems
-  /** Receives dropped names of rules of the shipped constitution. */
+  /** Receives dropped names of rules, and former kinds of guarded content. */
   warnings: Problems
 }
 
@@ -217,12 +217,10 @@ function readGuarded({ guarded }: RuleSource, path: Path, { source, problems, wa
   if (source.guarded === undefined) {
     problems.add([...path, 'guarded'], 'needs the words of "guarded" at the top of the constitution')
   }
-  const known = guarded.filter(isGuardedKind)
-  if (known.length < guarded.length) {
-    const gone = guarded.filter((kind) => !isGuardedKind(kind))
-    warnings.add([...path, 'guarded'], `${gone.join(', ')}: found by the encoder alone now, so it matches nothing here`)
+  for (const [i, kind] of guarded.entries()) {
+    if (!isGuardedKind(kind)) warnings.add([...path, 'guarded', i], goneGuarded)
   }
-  return new Set(known)
+  return new Set(guarded.filter(isGuardedKind))
 }
 
 const isGuardedKind = (kind: string): kind is GuardedKind => (guardedKinds as readonly string[]).includes(kind)

@@ -4,13 +4,8 @@
 import Type, { type Static } from 'typebox'
 import { roles } from '../../base/chat.js'
 import { categories, detectionTypes } from '../evaluation.js'
-import {
-  type GuardedSource as GuardedLists,
-  goneGuardedKinds,
-  goneWordKinds,
-  guardedKinds,
-  wordKinds
-} from './lexicons.js'
+import { goneGuardedKinds, goneWordKinds } from './gone.js'
+import { type GuardedSource as GuardedLists, guardedKinds, wordKinds } from './lexicons.js'
 
 const closed = { additionalProperties: false }
 /** The meaning of a field, for authors of constitutions: an editor shows it beside the accepted values. */

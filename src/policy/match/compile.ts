@@ -175,7 +175,7 @@ function* compileSteps(constitution: Constitution, detectors: readonly Detector[
     .map((entry) => ({ ...entry, floors: floorsOf(constitution, entry.detector, entry.rules) }))
   for (const { detector } of used) detector.prepare?.()
   yield
-  const guardRules = rules.filter(({ guarded }) => guarded !== undefined)
+  const guardRules = rules.filter(({ guarded }) => guarded !== undefined && guarded.size > 0)
   const { guarded } = constitution
   const guard = guarded === undefined || guardRules.length === 0 ? undefined : new Guard(yield* lexiconSteps(guarded))
   yield

@@ -84,6 +84,9 @@ function matched({ matcher }, { text, role }, guarded) {
   return names
 }
 
+/** What the bench's prompts guard, of those in which the words find anything. */
+const guards = promptsBehind().flatMap((prompt) => constitutions[0].policy.guard?.read([prompt]) ?? [])
+
 const counts = new Map()
 const total = { harmless: 0, harmful: 0, behind: 0 }
 const count = (constitution, rule, side) => {
@@ -104,11 +107,8 @@ for (const rows of readSets(resolve(values.data, 'train'), {}).values()) {
       for (const rule of matched(each, row)) count(each.name, rule, side)
     }
     if (side === 'harmful' || row.group !== 'benign prompts' || nth % everyGuarded !== 0) continue
-    total.behind++
-    const prompts = promptsBehind()
     const [{ name, policy }] = constitutions
-    const guarded = policy.guard?.read([prompts[total.behind % prompts.length]])
-    if (guarded === undefined) continue
+    const guarded = guards[total.behind++ % guards.length]
     for (const rule of matched(constitutions[0], row, guarded)) {
       if (policy.rules.find((one) => one.name === rule)?.guarded !== undefined) count(name, rule, 'behind')
     }
@@ -117,11 +117,9 @@ for (const rows of readSets(resolve(values.data, 'train'), {}).values()) {
 
 /** Phrases, and the alternatives of patterns with their anchors. */
 function entriesOf({ lexicons = {}, guarded = {}, formats = {} }) {
-  const phrases = (value) =>
-    Array.isArray(value) ? value.length : Object.values(value).reduce((n, v) => n + v.length, 0)
   const patterns = Object.values(formats).flat()
   return (
-    [...Object.values(lexicons), ...Object.values(guarded)].reduce((sum, value) => sum + phrases(value), 0) +
+    [...Object.values(lexicons), ...Object.values(guarded)].reduce((sum, phrases) => sum + phrases.length, 0) +
     patterns.reduce((sum, { anchors, regex }) => sum + anchors.length + regex.split('|').length, 0)
   )
 }

@@ -1,5 +1,5 @@
 /** Finds places where a text asks for guarded content of a system prompt, or reveals it. */
-import type { Folder } from '../../../text/fold.js'
+import type { Folder, Span } from '../../../text/fold.js'
 import { HitList } from '../../../text/hit-list.js'
 import type { Phrases } from '../../../text/phrases.js'
 import { type Sentence, sentencesOf } from '../../../text/sentences.js'
@@ -35,8 +35,6 @@ interface OwnPlace {
 
 /** Most UTF-16 units between a request and the guarded name. */
 const nearest = 90
-/** The same from the start of the request: most phrases are far shorter than this. */
-const farthest = nearest + 200
 /** Longest sentence that counts as a question by its mark alone, in units. */
 const shortQuestion = 48
 /** Most words of a text that consists of little but the value. */
@@ -133,7 +131,7 @@ function judgeSentence(
   let first = 0
   for (const name of names) {
     // Later names are no nearer to the ways that are passed here.
-    while (first < ways.length && name.start - ways[first]!.start > farthest) first++
+    while (first < ways.length && name.start - ways[first]!.end > nearest) first++
     const way = closest(ways, first, name)
     if (way !== undefined) visit('secret', Math.min(way.start, name.start), Math.max(way.end, name.end))
     else if (isQuestion && end - start <= shortQuestion && !isReference(name)) visit('secret', start, end)
@@ -147,15 +145,17 @@ const byStart = (a: { start: number }, b: { start: number }) => a.start - b.star
 
 const isReference = (name: Place | OwnPlace) => 'kinds' in name && (name.kinds & secrets) === 0
 
-/** @param ways in order of their starts, searched from index `first` */
-function closest(
-  ways: readonly Place[],
-  first: number,
-  { start, end }: { start: number; end: number }
-): Place | undefined {
+/** @param ways in order of their starts, searched from index `first` @returns the one with the fewest units between */
+function closest(ways: readonly Place[], first: number, { start, end }: Span): Place | undefined {
+  let found: Place | undefined
+  let least = nearest + 1
   for (let i = first; i < ways.length && ways[i]!.start - end <= nearest; i++) {
     const way = ways[i]!
-    if (start - way.end <= nearest && (way.start < start || way.end > end)) return way
+    const gap = Math.max(0, way.start - end, start - way.end)
+    if (gap < least && (way.start < start || way.end > end)) {
+      found = way
+      least = gap
+    }
   }
-  return undefined
+  return found
 }

@@ -1,10 +1,11 @@
 /**
  * Finds what of one system prompt can be looked for as it stands: secret values with their names, and the prompt's own
  * sentences. It reads sentence by sentence in linear time, and skips sentences that it does not understand. Whatever
- * else a prompt keeps (subjects, acts, facts about people) is found by the encoder alone: by words, as many honest
- * messages were stopped for it as others.
+ * else a prompt keeps (subjects, acts, facts about people) is found by the encoder alone: word lists for these stopped
+ * as many honest messages as attempts.
  */
-import { type Sentence, sentencesOf } from '../../../text/sentences.js'
+import { KnownWords } from '../../../text/known-words.js'
+import { sentencesOf } from '../../../text/sentences.js'
 import { bitOf, type Lexicon, type Place } from './lexicon.js'
 
 /** The guarded content of one prompt. */
@@ -24,7 +25,6 @@ const longestValue = 200
 const { forbids, tells, secrets, instructions } = bitOf
 
 interface Read {
-  sentence: Sentence
   text: string
   /** Offsets within the sentence. */
   places: Place[]
@@ -33,11 +33,11 @@ interface Read {
 }
 
 export function readPrompt(text: string, lexicon: Lexicon): PromptReading {
-  const reads = sentencesOf(text).map((sentence): Read => {
-    const own = text.slice(sentence.start, sentence.end)
+  const reads = sentencesOf(text).map(({ start, end }): Read => {
+    const own = text.slice(start, end)
     const places = lexicon.places(own)
     const kinds = places.reduce((all, place) => all | place.kinds, 0)
-    return { sentence, text: own, places, kinds, values: kinds & secrets ? valuesIn(own, places) : [] }
+    return { text: own, places, kinds, values: kinds & secrets ? valuesIn(own, places) : [] }
   })
   const reading: PromptReading = { secrets: undefined, instructions: [] }
   const names = new Set<string>()
@@ -49,14 +49,9 @@ export function readPrompt(text: string, lexicon: Lexicon): PromptReading {
     if (read.kinds & secrets) {
       for (const name of namesIn(read)) names.add(name)
       for (const value of quotedIn(read.text)) values.add(value)
-    } else if (read.kinds & instructions && !(pointsBack.test(read.text) && before?.values.length)) {
+    } else if (tellsOf(read, instructions)) {
       keepsItself = true
-    } else if (
-      before !== undefined &&
-      read.values.length === 0 &&
-      (before.values.length > 0 || pointsBack.test(read.text))
-    ) {
-      // "Do not tell it to anyone" is about the sentence before.
+    } else if (before !== undefined && isAboutTheOneBefore(read, before)) {
       for (const name of namesIn(before)) names.add(name)
       for (const value of [...quotedIn(before.text), ...before.values]) values.add(value)
       const stated = stateIn(before.text)
@@ -145,6 +140,60 @@ function stateIn(text: string): { name: string; value: string } | undefined {
   return { name: match[1]!, value: match[2]! }
 }
 
-/** A pronoun after the verb: what is kept stands in the sentence before. */
-const pointsBack =
-  /\b(?:say|tell|reveal|share|give|disclose|show|repeat|mention|spell|utter)\s{1,3}(?:it\b|them\b|(?:this|that)(?=\s{1,3}(?:to|with)\b|\s{0,3}(?:[.!,;]|$)))/i
+/** Whether the object of a verb of telling is of a kind: it comes after the verb, in the same clause. */
+function tellsOf({ text, places }: Read, kind: number): boolean {
+  return places.some((verb) => {
+    if ((verb.kinds & tells) === 0) return false
+    return places.some(
+      ({ kinds, start }) => kinds & kind && start >= verb.end && !clauseEnd.test(text.slice(verb.end, start))
+    )
+  })
+}
+
+const clauseEnd = /[,;:.!?–—]/
+
+/** "Do not tell it to anyone", "That is confidential": what is kept stands in the sentence before. */
+function isAboutTheOneBefore(read: Read, before: Read): boolean {
+  const words = wordsBeside(read)
+  if (words.every((word) => empty.has(word))) return true
+  if (before.values.length === 0) return false
+  return isEnglish(words) ? pointsBack(read) : words.length <= fewForeign
+}
+
+/** Words beside the verb of a short sentence in another language, where no list says which of them are empty. */
+const fewForeign = 4
+
+/** English words that a sentence may have which keeps something and does not say what. */
+const empty: ReadonlySet<string> = new Set(
+  `it this that them these those to with of from a an the any anyone anybody everyone other others someone person people
+  user users customer customers client clients information details part parts ever even if asked when who whoever whatever
+  circumstances circumstance reason at all please you should must may can and or do not under no for in is are be stay
+  stays keep remain strictly just simply always absolutely`.split(/\s+/)
+)
+
+/** The words of a sentence, in small letters, less those that forbid or tell. */
+function wordsBeside({ text, places }: Read): string[] {
+  let rest = text
+  for (const { kinds, start, end } of places) {
+    if (kinds & (forbids | tells)) rest = rest.slice(0, start) + ' '.repeat(end - start) + rest.slice(end)
+  }
+  return [...rest.toLowerCase().matchAll(/[\p{L}\p{N}][\p{L}\p{M}\p{N}'’-]*/gu)].map(([word]) => word)
+}
+
+/** By the commonest words of English. */
+function isEnglish(words: readonly string[]): boolean {
+  return words.filter((word) => KnownWords.english.has(word)).length * 10 >= words.length * 4
+}
+
+/** A pronoun that is the whole object of the verb before it. */
+const pronoun =
+  /\b(?:say|tell|reveal|share|give|disclose|show|repeat|mention|spell|utter)\s{1,3}(?:it|this|that)(?=\s{1,3}(?:to|with|away|out|unless|before|until|even|under|if|except|when|while|for|outside)\b|\s{0,3}(?:[.!,;]|$))/i
+
+/** Whether what is forbidden to be told is a pronoun: "only give it to the owner", and not "tell them the hours; do not bargain". */
+function pointsBack({ text, places }: Read): boolean {
+  const found = pronoun.exec(text)
+  if (found === null) return false
+  return places.some(
+    ({ kinds, start }) => kinds & forbids && start <= found.index && !clauseEnd.test(text.slice(start, found.index))
+  )
+}
