@@ -159,13 +159,14 @@ def beside_twins(
     return raised
 
 
-def of_pairs(scores: np.ndarray) -> dict[str, dict[str, list[list[float]]]]:
+def of_pairs(scores: np.ndarray, times: float = 1.0) -> dict[str, dict[str, list[list[float]]]]:
     """The knots of texts beside a guard. A text of any length has those of one window: the guard is read with each.
 
     :param scores: (n,) logits of harmless pairs
+    :param times: the share of `SCALE` that may reach a confidence
     """
     even = np.ones(len(scores))
-    levels = [(_quantile(scores, even, share), told) for share, told in SCALE if share >= SURE]
+    levels = [(_quantile(scores, even, min(0.6, share * times)), told) for share, told in SCALE if share >= SURE]
     return {CLASSES[0][0]: {'guarded': [[max(at, FLOOR[told]), told] for at, told in _rising(levels)]}}
 
 

@@ -21,6 +21,9 @@ FOUND = 0.98
 LENGTH = 128
 # As `calibration.TWINS`, and more: what goes for what a prompt keeps is asked about, and never refused.
 TWINS = 10
+# So many times the share of ordinary pairs reaches a confidence as of other texts. `default.yaml` weighs this finding by 0.74, so that it never refuses by
+# itself, and asks from 0.54 on: thus 0.5 % of ordinary pairs are asked about, as 0.5 % of other harmless texts are stopped.
+ASKED_ABOUT = 2.0
 
 
 def pairs_told(model: Encoder, data: Dataset, windows: int) -> dict[str, Any]:
@@ -38,7 +41,7 @@ def pairs_told(model: Encoder, data: Dataset, windows: int) -> dict[str, Any]:
     hard = ~goes & np.isin(source, (PAIRS, FOREIGN))
     ordinary = ~goes & ~sentence & ~hard
     knots = calibration.beside_twins(
-        calibration.of_pairs(scores[ordinary]), {'guarded': scores[hard]}, np.ones(int(hard.sum())), {'guarded': TWINS}
+        calibration.of_pairs(scores[ordinary], ASKED_ABOUT), {'guarded': scores[hard]}, np.ones(int(hard.sum())), {'guarded': TWINS}
     )
     keeps, kept = _keeping([row.key for row in rows], goes, scores, sentence)
     written = goes & (source == PAIRS)

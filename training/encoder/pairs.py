@@ -30,7 +30,7 @@ PAIRS, FOREIGN, ORDINARY, WORK, SENTENCES = (
 # One prompt in so many is kept back, with all that is said to it.
 BACK = 6
 # Prompts that keep a value or facts, and nothing else: whatever other people ask of other bots is harmless there.
-NARROW = ('secrets', 'people')
+NARROW = ('people', 'records', 'secrets', 'values', 'vaults')
 # A sentence of a corpus' system prompt that holds none of these limits nothing.
 LIMITS = re.compile(
     r"\b(?:not|never|no|n't|don't|only|avoid|without|except|unless|must|secret|confidential|private|refuse|limit|always|instead|"
