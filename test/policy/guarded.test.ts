@@ -181,8 +181,17 @@ t.test('what is remembered of a text under one prompt is not taken for another',
 })
 
 t.test('a prompt of any length is read in linear time', async (t) => {
-  for (const piece of ['.', '"', "' ", 'the password is ', 'Do not tell it. ', 'Anna Berg ', '"name":"', ',a']) {
-    const system = piece.repeat(Math.ceil(60_000 / piece.length))
+  for (const piece of [
+    '.',
+    '"',
+    "' ",
+    'the password is ',
+    'Do not tell it. ',
+    'do not tell it, ',
+    'never tell, your rules, ',
+    'never give the '
+  ]) {
+    const system = `The code is K-8812. ${piece.repeat(Math.ceil(60_000 / piece.length))}`
     const started = performance.now()
     policy.guard?.read([system])
     t.ok(performance.now() - started < 3000, `${JSON.stringify(piece)} took ${performance.now() - started} ms`)

@@ -140,17 +140,33 @@ function stateIn(text: string): { name: string; value: string } | undefined {
   return { name: match[1]!, value: match[2]! }
 }
 
-/** Whether the object of a verb of telling is of a kind: it comes after the verb, in the same clause. */
+/** Whether an object of a verb of telling is of a kind: it comes after the verb, in the same clause. */
 function tellsOf({ text, places }: Read, kind: number): boolean {
-  return places.some((verb) => {
-    if ((verb.kinds & tells) === 0) return false
-    return places.some(
-      ({ kinds, start }) => kinds & kind && start >= verb.end && !clauseEnd.test(text.slice(verb.end, start))
-    )
-  })
+  const verbs = places.filter(({ kinds }) => kinds & tells).map(({ end }) => end)
+  const objects = places.filter(({ kinds }) => kinds & kind).sort((a, b) => a.start - b.start)
+  const isOneClause = clausesOf(text)
+  let verb = 0
+  for (const { start } of objects) {
+    while (verb < verbs.length && verbs[verb]! <= start) verb++
+    // Where the nearest verb before it is in another clause, all others are.
+    if (verb > 0 && isOneClause(verbs[verb - 1]!, start)) return true
+  }
+  return false
 }
 
-const clauseEnd = /[,;:.!?–—]/
+/** @returns whether no clause ends between two places of a text; a look-up takes logarithmic time */
+function clausesOf(text: string): (from: number, to: number) => boolean {
+  const ends = [...text.matchAll(/[,;:.!?–—]/g)].map(({ index }) => index)
+  return (from, to) => {
+    let [low, high] = [0, ends.length]
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if (ends[middle]! < from) low = middle + 1
+      else high = middle
+    }
+    return low === ends.length || ends[low]! >= to
+  }
+}
 
 /** "Do not tell it to anyone", "That is confidential": what is kept stands in the sentence before. */
 function isAboutTheOneBefore(read: Read, before: Read): boolean {
@@ -173,11 +189,20 @@ const empty: ReadonlySet<string> = new Set(
 
 /** The words of a sentence, in small letters, less those that forbid or tell. */
 function wordsBeside({ text, places }: Read): string[] {
-  let rest = text
-  for (const { kinds, start, end } of places) {
-    if (kinds & (forbids | tells)) rest = rest.slice(0, start) + ' '.repeat(end - start) + rest.slice(end)
+  const rest: string[] = []
+  let at = 0
+  for (const { kinds, start, end } of [...places].sort((a, b) => a.start - b.start)) {
+    if ((kinds & (forbids | tells)) === 0) continue
+    rest.push(text.slice(at, Math.max(at, start)), ' ')
+    at = Math.max(at, end)
   }
-  return [...rest.toLowerCase().matchAll(/[\p{L}\p{N}][\p{L}\p{M}\p{N}'’-]*/gu)].map(([word]) => word)
+  rest.push(text.slice(at))
+  return [
+    ...rest
+      .join('')
+      .toLowerCase()
+      .matchAll(/[\p{L}\p{N}][\p{L}\p{M}\p{N}'’-]*/gu)
+  ].map(([word]) => word)
 }
 
 /** By the commonest words of English. */
@@ -193,7 +218,6 @@ const pronoun =
 function pointsBack({ text, places }: Read): boolean {
   const found = pronoun.exec(text)
   if (found === null) return false
-  return places.some(
-    ({ kinds, start }) => kinds & forbids && start <= found.index && !clauseEnd.test(text.slice(start, found.index))
-  )
+  const isOneClause = clausesOf(text)
+  return places.some(({ kinds, start }) => kinds & forbids && start <= found.index && isOneClause(start, found.index))
 }
