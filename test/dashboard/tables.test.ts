@@ -66,6 +66,9 @@ t.test('every table is ordered by its heads and keeps its columns', { skip, time
       if ((await table.locator('thead th').count()) < 3) continue
       await menu.focus()
       await page.keyboard.press('Enter')
+      // The menu takes the focus a moment after it opens, and would take it back.
+      const opened = page.getByRole('dialog', { name: `Order and columns of ${label}`, exact: true })
+      await opened.and(page.locator(':focus-within')).waitFor()
       const column = page.getByRole('group', { name: 'Columns' }).getByRole('checkbox').first()
       await column.focus()
       const hidden = (await table.locator('thead th').nth(1).textContent()) ?? ''
