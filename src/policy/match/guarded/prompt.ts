@@ -144,28 +144,23 @@ function stateIn(text: string): { name: string; value: string } | undefined {
 function tellsOf({ text, places }: Read, kind: number): boolean {
   const verbs = places.filter(({ kinds }) => kinds & tells).map(({ end }) => end)
   const objects = places.filter(({ kinds }) => kinds & kind).sort((a, b) => a.start - b.start)
-  const isOneClause = clausesOf(text)
+  const clause = clauseNumbers(text)
   let verb = 0
   for (const { start } of objects) {
     while (verb < verbs.length && verbs[verb]! <= start) verb++
     // Where the nearest verb before it is in another clause, all others are.
-    if (verb > 0 && isOneClause(verbs[verb - 1]!, start)) return true
+    if (verb > 0 && clause[verbs[verb - 1]!] === clause[start]) return true
   }
   return false
 }
 
-/** @returns whether no clause ends between two places of a text; a look-up takes logarithmic time */
-function clausesOf(text: string): (from: number, to: number) => boolean {
-  const ends = [...text.matchAll(/[,;:.!?–—]/g)].map(({ index }) => index)
-  return (from, to) => {
-    let [low, high] = [0, ends.length]
-    while (low < high) {
-      const middle = (low + high) >> 1
-      if (ends[middle]! < from) low = middle + 1
-      else high = middle
-    }
-    return low === ends.length || ends[low]! >= to
-  }
+const clauseEnd = /[,;:.!?–—]/
+
+/** @returns by offset, how many clauses end before it: two places with the same number stand in one clause */
+function clauseNumbers(text: string): Uint32Array {
+  const numbers = new Uint32Array(text.length + 1)
+  for (let at = 0; at < text.length; at++) numbers[at + 1] = numbers[at]! + (clauseEnd.test(text[at]!) ? 1 : 0)
+  return numbers
 }
 
 /** "Do not tell it to anyone", "That is confidential": what is kept stands in the sentence before. */
@@ -218,6 +213,8 @@ const pronoun =
 function pointsBack({ text, places }: Read): boolean {
   const found = pronoun.exec(text)
   if (found === null) return false
-  const isOneClause = clausesOf(text)
-  return places.some(({ kinds, start }) => kinds & forbids && start <= found.index && isOneClause(start, found.index))
+  const clause = clauseNumbers(text)
+  return places.some(
+    ({ kinds, start }) => kinds & forbids && start <= found.index && clause[start] === clause[found.index]
+  )
 }
