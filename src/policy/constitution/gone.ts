@@ -37,8 +37,19 @@ export const goneGuardedKinds = ['private', 'topic'] as const
 export const goneGuarded =
   'matches nothing any more: the rule reader_guarded finds subjects, acts and facts about people that a prompt keeps'
 
-/** What is accepted at a place of a constitution, less former names, which nobody should write anew. */
-export function withoutGone(names: readonly string[], path: readonly (string | number)[]): string[] {
-  const former: readonly string[] = [...goneWordKinds, ...goneGuardedKinds]
-  return path.includes('guarded') ? names.filter((name) => !former.includes(name)) : [...names]
+/** A schema whose former names are still accepted: values of an enum in `former`, fields that are `deprecated`. */
+export interface Marked {
+  properties?: Readonly<Record<string, { deprecated?: boolean }>>
+  enum?: readonly string[]
+  former?: readonly string[]
+}
+
+/** The fields of a schema, less former ones, which nobody should write anew. */
+export function fieldsOf({ properties = {} }: Marked = {}): string[] {
+  return Object.keys(properties).filter((name) => properties[name]!.deprecated !== true)
+}
+
+/** The values of an enum, less former ones. */
+export function valuesOf({ enum: values = [], former = [] }: Marked = {}): string[] {
+  return values.filter((value) => !former.includes(value))
 }

@@ -8,7 +8,7 @@ import { roles } from '../../base/chat.js'
 import { audiences, occasions, placesOf } from '../../base/texts.js'
 import { detectors } from '../../detectors/index.js'
 import { categories, detectionTypes } from '../evaluation.js'
-import { withoutGone } from './gone.js'
+import { fieldsOf, valuesOf } from './gone.js'
 import { bases, ConstitutionSource, ExtensionSource } from './schema.js'
 import { readList, shippedFormats, shippedLists } from './shipped.js'
 
@@ -76,17 +76,17 @@ export function language(): Language {
 /** @returns the schema with one for `texts`, and without former names */
 function forEditors(schema: { properties: Record<string, object> }): object {
   const edited = structuredClone(withTexts(schema))
-  const strip = (node: unknown, path: readonly string[]): void => {
+  const strip = (node: unknown): void => {
     if (typeof node !== 'object' || node === null) return
-    const { properties, enum: values } = node as { properties?: Record<string, unknown>; enum?: string[] }
-    if (properties !== undefined) {
-      const kept = withoutGone(Object.keys(properties), path)
+    const { properties, former } = node as { properties?: Record<string, object>; former?: unknown }
+    if (typeof properties === 'object' && properties !== null) {
+      const kept = fieldsOf({ properties })
       for (const name of Object.keys(properties)) if (!kept.includes(name)) delete properties[name]
     }
-    if (Array.isArray(values)) (node as { enum: string[] }).enum = withoutGone(values, path)
-    for (const [key, value] of Object.entries(node)) strip(value, [...path, key])
+    if (Array.isArray(former)) Object.assign(node, { enum: valuesOf(node), former: undefined })
+    for (const value of Object.values(node)) strip(value)
   }
-  strip(edited, [])
+  strip(edited)
   return edited
 }
 

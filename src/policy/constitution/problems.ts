@@ -1,7 +1,7 @@
 /** Problems of a constitution, each with its place in the file and the accepted values. */
 import type { ErrorObject } from 'ajv'
 import { type Document, isAlias, isMap, isScalar, isSeq, type LineCounter, type Node, type Pair } from 'yaml'
-import { withoutGone } from './gone.js'
+import { fieldsOf, type Marked, valuesOf } from './gone.js'
 
 export interface Problem {
   /** 1-based. */
@@ -90,10 +90,10 @@ export function addSchemaProblem(problems: Problems, error: ErrorObject, value: 
   const path = pathOf(error.instancePath, value)
   if (error.keyword === 'additionalProperties') {
     path.push(String((error.params as { additionalProperty: string }).additionalProperty))
-    const accepted = withoutGone(Object.keys(error.parentSchema?.['properties'] ?? {}), path)
+    const accepted = fieldsOf(error.parentSchema as Marked | undefined)
     problems.add(path, `unknown field; accepted here: ${accepted.join(', ')}`, { atKey: true, accepted })
   } else if (error.keyword === 'enum') {
-    const accepted = withoutGone(error.params['allowedValues'] as string[], path)
+    const accepted = valuesOf(error.parentSchema as Marked | undefined)
     problems.add(path, `must be one of: ${accepted.join(', ')}`, { accepted })
   } else {
     problems.add(path, sentence(error, path))

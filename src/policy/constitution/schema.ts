@@ -128,7 +128,7 @@ export const RuleSource = Type.Object(
       Type.Array(Type.String(), { minItems: 1, ...says('The kinds of its findings that count. Default: all.') })
     ),
     guarded: Type.Optional(
-      Type.Array(Type.Enum([...guardedKinds, ...goneGuardedKinds]), {
+      Type.Array(Type.Enum([...guardedKinds, ...goneGuardedKinds], { former: goneGuardedKinds }), {
         minItems: 1,
         ...says('Matches texts that ask for or reveal content guarded by the chat’s own system prompt.')
       })
@@ -205,7 +205,9 @@ const { name: RuleName, ...ruleFields } = RuleSource.properties
 const RuleChange = Type.Object({ name: RuleName, ...Type.Partial(Type.Object(ruleFields)).properties }, closed)
 
 const guardedLists = Object.fromEntries(wordKinds.map((kind) => [kind, Phrases]))
-const goneLists = Object.fromEntries(goneWordKinds.map((kind) => [kind, Type.Optional(Type.Unknown())]))
+const goneLists = Object.fromEntries(
+  goneWordKinds.map((kind) => [kind, Type.Optional(Type.Unknown({ deprecated: true }))])
+)
 const GuardedSource = Type.Object({ ...guardedLists, ...goneLists }, closed)
 /** Guarded lists of an extension: each given list replaces the base's. */
 const GuardedChange = Type.Object({ ...Type.Partial(GuardedSource).properties }, closed)
