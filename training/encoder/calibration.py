@@ -65,9 +65,6 @@ LEAST = 12
 # The least logit of a confidence. Rare is not yet harmful: where hardly anything harmless scores at all, a share says little,
 # and what the readers themselves take for harmless is not stopped.
 FLOOR = {0.05: -4.0, 0.17: -1.5, 0.25: -0.5, 0.31: 0.5, 0.35: 1.25, 0.40: 2.0, 0.60: 2.75, 0.75: 3.5, 0.95: 6.0}
-# Tools' layers learnt longest from the fewest sources: of those that they know next to no harmless text scores above 2, of others many do.
-# From 5.25 on 16 of 1,000 clean documents of BIPIA in `dev` are stopped, and 42 of 50 orders by an author who had seen nothing.
-FLOORS = {'tool': {0.05: 0.0, 0.17: 2.0, 0.25: 3.0, 0.31: 4.0, 0.35: 4.75, 0.40: 5.25, 0.60: 6.25, 0.75: 7.0, 0.95: 9.0}}
 # Of sources that the weights do not know so many times as many harmless texts score as high as of those that they know: `unseen.py` finds 2.9
 # for requests, 1.6 to 4 for most others.
 UNSEEN = 3.0
@@ -99,20 +96,19 @@ def calibrate(
     return told
 
 
-def sound(role: str, knots: dict[str, dict[str, list[list[float]]]]) -> dict[str, dict[str, list[list[float]]]]:
+def sound(knots: dict[str, dict[str, list[list[float]]]]) -> dict[str, dict[str, list[list[float]]]]:
     """Knots of a role that few texts cannot lead astray.
 
     A longer text has more windows to err on, so none of its knots lies below the same of a shorter one; and none lies
-    below `FLOOR`, or below that of its role.
+    below `FLOOR`.
     """
-    floor = FLOORS.get(role, FLOOR)
     told: dict[str, dict[str, list[list[float]]]] = {}
     below: dict[str, list[list[float]]] = {}
     for name, _, _ in CLASSES:
         for group, line in knots.get(name, {}).items():
             least = below.get(group, line)
             below[group] = [
-                [max(at, shorter, floor[told_at]), told_at]
+                [max(at, shorter, FLOOR[told_at]), told_at]
                 for (at, told_at), (shorter, _) in zip(line, least, strict=True)
             ]
         if name in knots:
@@ -162,12 +158,14 @@ def beside_twins(
 def of_pairs(scores: np.ndarray, times: float = 1.0) -> dict[str, dict[str, list[list[float]]]]:
     """The knots of texts beside a guard. A text of any length has those of one window: the guard is read with each.
 
+    They have no `FLOOR`: of thousands of harmless pairs, many of them hard, shares are known without one.
+
     :param scores: (n,) logits of harmless pairs
     :param times: the share of `SCALE` that may reach a confidence
     """
     even = np.ones(len(scores))
     levels = [(_quantile(scores, even, min(0.6, share * times)), told) for share, told in SCALE if share >= SURE]
-    return {CLASSES[0][0]: {'guarded': [[max(at, FLOOR[told]), told] for at, told in _rising(levels)]}}
+    return {CLASSES[0][0]: {'guarded': _rising(levels)}}
 
 
 def _members(rows: list[Row], pieces: np.ndarray, low: int, high: int) -> tuple[np.ndarray, np.ndarray]:

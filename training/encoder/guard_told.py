@@ -13,14 +13,14 @@ from .dataset import Dataset
 from .lanes import LANE
 from .metrics import auroc
 from .model import Encoder
-from .pairs import FOREIGN, ORDINARY, PAIRS, SENTENCES, WORK
+from .pairs import ORDINARY, PAIRS, SENTENCES, WORK
 from .scoring import score
 
 # Of prompts that keep something, the share of which a sentence has to be found.
 FOUND = 0.98
 LENGTH = 128
 # As `calibration.TWINS`, and more: what goes for what a prompt keeps is asked about, and never refused.
-TWINS = 10
+TWINS = 20
 # So many times the share of ordinary pairs reaches a confidence as of other texts. `default.yaml` weighs this finding by 0.74, so that it never refuses by
 # itself, and asks from 0.54 on: thus 0.5 % of ordinary pairs are asked about, as 0.5 % of other harmless texts are stopped.
 ASKED_ABOUT = 2.0
@@ -37,9 +37,9 @@ def pairs_told(model: Encoder, data: Dataset, windows: int) -> dict[str, Any]:
     goes = np.array([row.labels['guarded'] == 1 for row in rows])
     source = np.array([row.source for row in rows])
     sentence = source == SENTENCES
-    # What people ask of other bots, and the pairs of the grammars, are ordinary; words of a bot's own users are chosen to be hard.
-    hard = ~goes & np.isin(source, (PAIRS, FOREIGN))
-    ordinary = ~goes & ~sentence & ~hard
+    # What people ask of other bots is ordinary; words of a bot's own users, and the pairs of the grammars, are chosen to be hard.
+    ordinary = ~goes & np.isin(source, (ORDINARY, WORK))
+    hard = ~goes & ~sentence & ~ordinary
     knots = calibration.beside_twins(
         calibration.of_pairs(scores[ordinary], ASKED_ABOUT), {'guarded': scores[hard]}, np.ones(int(hard.sum())), {'guarded': TWINS}
     )

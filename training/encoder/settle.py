@@ -89,7 +89,7 @@ def of_role(
         calibration.even_weights([row.source for row in twins]),
         calibration.TWINS[role],
     )
-    knots = calibration.sound(role, knots)
+    knots = calibration.sound(knots)
     pieces_near = np.array([len(data.pieces(int(i))) for i in near])
     told = np.concatenate(
         [

@@ -152,12 +152,10 @@ def test_a_few_texts_that_stand_out_are_below_what_nothing_harmless_reaches() ->
 def test_rare_is_not_yet_harmful_and_a_longer_text_needs_no_less() -> None:
     line = [[-9.0, 0.05], [-5.0, 0.40], [-4.0, 0.75]]
     longer = [[-9.5, 0.05], [4.0, 0.40], [2.0, 0.75]]
-    told = calibration.sound('user', {'one window': {'request': line}, 'up to three': {'request': longer}})
+    told = calibration.sound({'one window': {'request': line}, 'up to three': {'request': longer}})
     floor = calibration.FLOOR
     assert told['one window']['request'] == [[floor[at], at] for at in (0.05, 0.40, 0.75)]
     assert told['up to three']['request'] == [[floor[0.05], 0.05], [4.0, 0.40], [floor[0.75], 0.75]]
-    tools = calibration.sound('tool', {'one window': {'prompt_injection': line}})
-    assert tools['one window']['prompt_injection'] == [[calibration.FLOORS['tool'][at], at] for at in (0.05, 0.40, 0.75)]
 
 
 def test_no_lane_is_put_above_its_own_texts_for_the_sake_of_another() -> None:

@@ -18,7 +18,8 @@ def main() -> None:
     p.add_argument('--data', type=Path, help='run: that folder')
     p.add_argument('--out', type=Path, help='run: for what comes back')
     p.add_argument('--results', type=Path, help='unpack: what came back')
-    p.add_argument('--seconds', type=float, default=560, help='run: by the clock, in all')
+    p.add_argument('--part', choices=('student', 'folds'), default='student', help='run: which of both')
+    p.add_argument('--seconds', type=float, default=540, help='run: by the clock, for what is learnt; twenty more go to reading')
     p.add_argument('--most', type=int, default=4000, help='run: rows of a source in an epoch')
     p.add_argument('--teachers', type=int, default=2)
     p.add_argument('--budget', type=int, default=32_768, help='run: pieces of a batch')
@@ -32,7 +33,7 @@ def main() -> None:
     elif args.side == 'run':
         from .run import run
 
-        run(args.data, args.out, args.seconds, args.most, args.teachers, args.budget, args.folds, args.only)
+        run(args.data, args.out, args.part, args.seconds, args.most, args.teachers, args.budget, args.folds, args.only)
     else:
         from .results import unpack
 

@@ -27,7 +27,7 @@ SPECIALS = (START, END, *ROLE_ID.values())
 class Way:
     """What goes through one part of the encoder in an epoch.
 
-    `most` rows of a source; sources whose names begin with `whole` are in whole.
+    `most` rows of a source; sources whose names begin with `whole` are in whole, and count in full however many rows they have.
     """
 
     branch: str
@@ -87,10 +87,11 @@ class Desk:
             if len(members) == 0:
                 continue
             name = self.rows.sources[number]
-            most = len(members) if name.startswith(way.whole) else way.most // 2 if name.startswith('grammar:') else way.most
+            whole = name.startswith(way.whole)
+            most = len(members) if whole else way.most // 2 if name.startswith('grammar:') else way.most
             own, others = members[is_hard[members]], members[~is_hard[members]]
             taken = others if len(others) <= most else random.choice(others, most, replace=False)
-            base = float(np.clip(np.sqrt(1500 / max(1, len(taken) + len(own))), 0.5, 3))
+            base = float(np.clip(np.sqrt(1500 / max(1, len(taken) + len(own))), 1 if whole else 0.5, 3))
             rows += [taken, own]
             share += [np.full(len(taken), base), np.full(len(own), base * 2)]
         return np.concatenate(rows), np.concatenate(share).astype(np.float32)

@@ -40,7 +40,18 @@ def packed(model: Encoder) -> dict[str, dict[str, np.ndarray]]:
 
 
 def unpack(work: Path, results: Path) -> None:
-    """Leaves `round-0.pt`, `round-0.json` and `held-N.npz` in the work folder, as `train` and `folds` would."""
+    """Leaves `round-0.pt`, `round-0.json` and `held-N.npz` in the work folder, as `train` and `folds` would, of the parts that came back."""
+    told = {part: json.loads(file.read_text()) for part in ('student', 'folds') if (file := results / f'told-{part}.json').exists()}
+    if 'student' in told:
+        _unpack_student(work, results, told['student'])
+    if 'folds' in told:
+        held = np.load(results / 'held.npz')
+        for fold in sorted({name.partition('.')[0] for name in held.files}):
+            mine = {name.partition('.')[2]: held[name] for name in held.files if name.startswith(f'{fold}.')}
+            np.savez(work / f'held-{fold}.npz', **mine)
+
+
+def _unpack_student(work: Path, results: Path, told: dict[str, object]) -> None:
     settings = Settings(branches=BRANCHES)
     model, _ = new_encoder(work, settings)
     state = model.state_dict()
@@ -53,10 +64,5 @@ def unpack(work: Path, results: Path) -> None:
                     value = value.astype(np.float32) * found[f'{name}:scale'][:, None]
                 state[name] = torch.from_numpy(value)
     model.load_state_dict(state)
-    told = json.loads((results / 'told.json').read_text())
     torch.save({'model': model.state_dict(), 'settings': settings, 'told': told}, work / 'round-0.pt')
     (work / 'round-0.json').write_text(json.dumps(told))
-    held = np.load(results / 'held.npz')
-    for fold in sorted({name.partition('.')[0] for name in held.files}):
-        mine = {name.partition('.')[2]: held[name] for name in held.files if name.startswith(f'{fold}.')}
-        np.savez(work / f'held-{fold}.npz', **mine)

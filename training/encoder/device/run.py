@@ -1,27 +1,31 @@
-"""The whole run on the device: teachers, the student that ships, and a student a fold whose held-out scores say what is unseen.
+"""The run on the device, in two parts: teachers with the student that ships, and a student a fold whose held-out scores say what is unseen.
 
-Times are shares of the seconds given. What is finished is written at once.
+Neither part needs what the other came to, so that each may be a call of its own. Times are shares of the seconds given. What is finished is written at once.
 """
 
 from __future__ import annotations
 
 import json
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import torch
 
-from ..lanes import LANES
+from ..answered import ANSWERS
+from ..asked import ASKED, JAILBREAKS, REMARKS, REQUESTS
+from ..lanes import LANE, LANES
 from ..model import BRANCHES, Encoder, Settings
+from ..pairs import PAIRS, SENTENCES
 from ..rows import ROLES
 from .carried import Carried, read_base, read_rows
 from .laid import GUARDS, MAIN, TOOLS, Desk, Way
 from .learnt import Run, learn, scores
 from .results import write
 
-# Of the seconds given: all teachers, the student, all folds.
-SHARES = (0.37, 0.36, 0.2)
+# Of the seconds given for the student that ships: all teachers take so much.
+TEACHERS = 0.46
 KEPT = (0, 2, 4, 6, 8, 10)
 # Rows of a source that are scored of a fold, and of those that no run learns from.
 HELD, KNOWN = 500, 200
@@ -35,58 +39,94 @@ def ways(rows: Carried, which: np.ndarray, most: int) -> list[Way]:
     guarded = rows.guard_count > 0
     # Of tools' words, documents of people are many: as many again as what tells orders from honest words.
     return [
-        Way(MAIN, np.flatnonzero(which & ~guarded & (rows.role != ROLES.index('tool'))), most),
+        Way(MAIN, np.flatnonzero(which & ~guarded & (rows.role != ROLES.index('tool'))), most, (*ASKED, ANSWERS)),
         Way(TOOLS, np.flatnonzero(which & rows.tools), most // 4, ('grammar:agent_written', 'composed:ordered', 'composed:injected')),
-        Way(GUARDS, np.flatnonzero(which & guarded), most // 4, ('written:',)),
+        # What people ask elsewhere is harmless beside every prompt, and many times as much: prompts are to be half of what is read.
+        Way(GUARDS, np.flatnonzero(which & guarded), most * 3 // 8, (PAIRS, SENTENCES)),
     ]
 
 
+@dataclass
+class Bench:
+    """What both parts stand on: the rows, and how a model begins."""
+
+    data: Path
+    out: Path
+    most: int
+    budget: int
+    only: float
+
+    def __post_init__(self) -> None:
+        began = time.monotonic()
+        self.device = 'cuda' if torch.cuda.is_available() else 'cpu'
+        torch.set_float32_matmul_precision('high')
+        self.rows = read_rows(self.data)
+        self.pack, self.words, self.special = read_base(self.data)
+        self.desk = Desk(self.rows, self.device)
+        self.free = ~self.rows.aside & (np.random.default_rng(3).random(len(self.rows.begin)) < self.only)
+        self.out.mkdir(parents=True, exist_ok=True)
+        card = torch.cuda.get_device_name() if self.device == 'cuda' else 'cpu'
+        self.told: dict[str, object] = {'device': card, 'torch': torch.__version__}
+        print(f'{card}: read in {time.monotonic() - began:.0f} s, {self.free.sum()} rows', flush=True)
+
+    def new(self, layers: tuple[int, ...], seed: int) -> Encoder:
+        torch.manual_seed(seed)
+        return Encoder(self.pack, self.words, self.special, Settings(layers, branches=BRANCHES)).to(self.device)
+
+    def tell(self, part: str) -> None:
+        (self.out / f'told-{part}.json').write_text(json.dumps(self.told))
+
+
 def run(
-    data: Path, out: Path, seconds: float, most: int, teachers: int, budget: int, folds: int, only: float
+    data: Path, out: Path, part: str, seconds: float, most: int, teachers: int, budget: int, folds: int, only: float
 ) -> None:
     """
+    :param part: `student` or `folds`
     :param most: rows of a source in an epoch
     :param budget: pieces of a batch
     :param only: the share of all rows that is used, for a trial
     """
     began = time.monotonic()
-    device = 'cuda' if torch.cuda.is_available() else 'cpu'
-    torch.set_float32_matmul_precision('high')
-    rows = read_rows(data)
-    pack, words, special = read_base(data)
-    desk = Desk(rows, device)
-    free = ~rows.aside & (np.random.default_rng(3).random(len(rows.begin)) < only)
-    print(f'{device}: read in {time.monotonic() - began:.0f} s, {free.sum()} rows', flush=True)
-    told: dict[str, object] = {'device': torch.cuda.get_device_name() if device == 'cuda' else 'cpu', 'torch': torch.__version__}
+    bench = Bench(data, out, most, budget, only)
+    if part == 'student':
+        _student(bench, seconds, teachers)
+    else:
+        _folds(bench, seconds, folds)
+    print(f'all in {time.monotonic() - began:.0f} s', flush=True)
 
-    def new(layers: tuple[int, ...], seed: int) -> Encoder:
-        torch.manual_seed(seed)
-        return Encoder(pack, words, special, Settings(layers, branches=BRANCHES)).to(device)
 
-    all_ways = ways(rows, free, most)
+def _student(bench: Bench, seconds: float, teachers: int) -> None:
+    """The student that ships, which all teachers teach."""
+    all_ways = ways(bench.rows, bench.free, bench.most)
     masters: list[Encoder] = []
     for number in range(teachers):
-        master = new(tuple(range(pack.layers)), 11 + number)
-        a_run = Run(seconds * SHARES[0] / teachers, 1.5e-4, budget=budget, seed=11 + number, name=f'teacher {number}')
-        told[a_run.name] = learn(master, desk, all_ways, a_run)
+        master = bench.new(tuple(range(bench.pack.layers)), 11 + number)
+        a_run = Run(seconds * TEACHERS / teachers, 1.5e-4, budget=bench.budget, seed=11 + number, name=f'teacher {number}')
+        bench.told[a_run.name] = learn(master, bench.desk, all_ways, a_run)
         masters.append(master.eval().requires_grad_(False))
-    student = new(KEPT, 1)
+        print(f'{a_run.name} of rows kept back: {kept_back(master, bench.desk)}', flush=True)
+    student = bench.new(KEPT, 1)
     if masters:
         _take_after(student, masters[0])
-    told['student'] = learn(student, desk, all_ways, Run(seconds * SHARES[1], 3e-4, budget=budget, name='student'), masters)
-    write(student, out)
-    (out / 'told.json').write_text(json.dumps(told))
+    left = seconds * (1 - TEACHERS) if masters else seconds
+    bench.told['student'] = learn(student, bench.desk, all_ways, Run(left, 3e-4, budget=bench.budget, name='student'), masters)
+    write(student, bench.out)
+    bench.tell('student')
+    print(f'student of rows kept back: {kept_back(student, bench.desk)}', flush=True)
+
+
+def _folds(bench: Bench, seconds: float, folds: int) -> None:
+    """A student a fold, as it is learnt where the fold is not known: without a teacher, who would know it."""
     unseen: dict[str, np.ndarray] = {}
+    rows = bench.rows
     for fold in range(folds):
-        # As it is learnt where the fold is not known: without a teacher, who would know it.
-        model = new(KEPT, 21 + fold)
-        a_run = Run(seconds * SHARES[2] / folds, 3e-4, budget=budget, mined=0, seed=21 + fold, name=f'fold {fold}')
-        told[a_run.name] = learn(model, desk, ways(rows, free & (rows.fold != fold), most // 2), a_run)
-        unseen |= {f'{fold}.{name}': value for name, value in held(model, desk, fold).items()}
+        model = bench.new(KEPT, 21 + fold)
+        a_run = Run(seconds / folds, 3e-4, budget=bench.budget, mined=0, seed=21 + fold, name=f'fold {fold}')
+        bench.told[a_run.name] = learn(model, bench.desk, ways(rows, bench.free & (rows.fold != fold), bench.most // 2), a_run)
+        unseen |= {f'{fold}.{name}': value for name, value in held(model, bench.desk, fold).items()}
         # One file: some places bring few files back.
-        np.savez(out / 'held.npz', **unseen)
-        (out / 'told.json').write_text(json.dumps(told))
-    print(f'all in {time.monotonic() - began:.0f} s', flush=True)
+        np.savez(bench.out / 'held.npz', **unseen)
+        bench.tell('folds')
 
 
 def _take_after(student: Encoder, master: Encoder) -> None:
@@ -106,6 +146,29 @@ def _take_after(student: Encoder, master: Encoder) -> None:
                 source = own.layers[place - first] if place >= first else theirs[place]
                 layer.load_state_dict(source.state_dict())
             part.head.load_state_dict(own.head.state_dict())
+
+
+# By source of rows that were written one at a time: the lane that says most of it.
+LANE_OF = {REQUESTS: 'harmful_request', JAILBREAKS: 'jailbreak', REMARKS: 'hate', ANSWERS: 'harmful_answer', PAIRS: 'guarded'}
+
+
+def kept_back(model: Encoder, desk: Desk) -> dict[str, float]:
+    """How well a lane tells harmful rows that nothing was learnt from and their honest twins apart: the area under the curve, by source."""
+    rows, found = desk.rows, {}
+    for source, lane in LANE_OF.items():
+        number = rows.sources.index(source)
+        which = np.flatnonzero(rows.aside & (rows.source == number))
+        said = scores(model, desk, which)[0][:, LANE[lane]]
+        bad = rows.value[which, LANE['guarded']] == 1 if source == PAIRS else ~rows.benign[which]
+        found[source] = round(area(said[bad], said[~bad]), 4)
+    return found
+
+
+def area(high: np.ndarray, low: np.ndarray) -> float:
+    """The share of pairs in which the one of `high` lies above, ties as halves."""
+    order = np.sort(low)
+    below, upto = np.searchsorted(order, high, 'left'), np.searchsorted(order, high, 'right')
+    return float((below + upto).mean() / 2 / len(low))
 
 
 def held(model: Encoder, desk: Desk, fold: int) -> dict[str, np.ndarray]:
