@@ -117,10 +117,10 @@ def sound(knots: dict[str, dict[str, list[list[float]]]]) -> dict[str, dict[str,
 
 
 # By role and group, so many times the share of ordinary harmless texts may be stopped of honest twins, which are chosen because they sound
-# like harm. Of requests the fewest: who asks how to end a process, or what a poison does, is refused by nobody else. Of a tool's results
-# some twins are orders, and hardly any are only that.
+# like harm. Of requests the fewest: who asks how to end a process, or what a poison does, is refused by nobody else. Of answers the most: some of
+# the twins of the corpora say what was asked for.
 TWINS: dict[str, dict[str, float]] = {
-    role: {group: 1.0 if group == 'request' else 1.5 if role == 'user' else 5.0 for group in groups} for role, groups in GROUPS.items()
+    role: {group: 1.0 if group == 'request' else 5.0 if role == 'assistant' else 1.5 for group in groups} for role, groups in GROUPS.items()
 }
 
 

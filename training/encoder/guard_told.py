@@ -22,8 +22,8 @@ LENGTH = 128
 # As `calibration.TWINS`, and more: what goes for what a prompt keeps is asked about, and never refused.
 TWINS = 20
 # So many times the share of ordinary pairs reaches a confidence as of other texts. `default.yaml` weighs this finding by 0.74, so that it never refuses by
-# itself, and asks from 0.54 on: thus 0.5 % of ordinary pairs are asked about, as 0.5 % of other harmless texts are stopped.
-ASKED_ABOUT = 2.0
+# itself, and asks from 0.54 on: thus 0.4 % of ordinary pairs are asked about, as 0.5 % of other harmless texts are stopped.
+ASKED_ABOUT = 1.5
 
 
 def pairs_told(model: Encoder, data: Dataset, windows: int) -> dict[str, Any]:
