@@ -29,6 +29,8 @@ TEACHERS = 0.46
 KEPT = (0, 2, 4, 6, 8, 10)
 # Rows of a source that are scored of a fold, and of those that no run learns from.
 HELD, KNOWN = 500, 200
+# By source of rows that were written one at a time: the lane that says most of it.
+LANE_OF = {REQUESTS: 'harmful_request', JAILBREAKS: 'jailbreak', REMARKS: 'hate', ANSWERS: 'harmful_answer', PAIRS: 'guarded'}
 
 
 def ways(rows: Carried, which: np.ndarray, most: int) -> list[Way]:
@@ -47,7 +49,7 @@ def ways(rows: Carried, which: np.ndarray, most: int) -> list[Way]:
 
 
 @dataclass
-class Bench:
+class Rig:
     """What both parts stand on: the rows, and how a model begins."""
 
     data: Path
@@ -87,46 +89,46 @@ def run(
     :param only: the share of all rows that is used, for a trial
     """
     began = time.monotonic()
-    bench = Bench(data, out, most, budget, only)
+    rig = Rig(data, out, most, budget, only)
     if part == 'student':
-        _student(bench, seconds, teachers)
+        _student(rig, seconds, teachers)
     else:
-        _folds(bench, seconds, folds)
+        _folds(rig, seconds, folds)
     print(f'all in {time.monotonic() - began:.0f} s', flush=True)
 
 
-def _student(bench: Bench, seconds: float, teachers: int) -> None:
+def _student(rig: Rig, seconds: float, teachers: int) -> None:
     """The student that ships, which all teachers teach."""
-    all_ways = ways(bench.rows, bench.free, bench.most)
+    all_ways = ways(rig.rows, rig.free, rig.most)
     masters: list[Encoder] = []
     for number in range(teachers):
-        master = bench.new(tuple(range(bench.pack.layers)), 11 + number)
-        a_run = Run(seconds * TEACHERS / teachers, 1.5e-4, budget=bench.budget, seed=11 + number, name=f'teacher {number}')
-        bench.told[a_run.name] = learn(master, bench.desk, all_ways, a_run)
+        master = rig.new(tuple(range(rig.pack.layers)), 11 + number)
+        a_run = Run(seconds * TEACHERS / teachers, 1.5e-4, budget=rig.budget, seed=11 + number, name=f'teacher {number}')
+        rig.told[a_run.name] = learn(master, rig.desk, all_ways, a_run)
         masters.append(master.eval().requires_grad_(False))
-        print(f'{a_run.name} of rows kept back: {kept_back(master, bench.desk)}', flush=True)
-    student = bench.new(KEPT, 1)
+        print(f'{a_run.name} of rows kept back: {kept_back(master, rig.desk)}', flush=True)
+    student = rig.new(KEPT, 1)
     if masters:
         _take_after(student, masters[0])
     left = seconds * (1 - TEACHERS) if masters else seconds
-    bench.told['student'] = learn(student, bench.desk, all_ways, Run(left, 3e-4, budget=bench.budget, name='student'), masters)
-    write(student, bench.out)
-    bench.tell('student')
-    print(f'student of rows kept back: {kept_back(student, bench.desk)}', flush=True)
+    rig.told['student'] = learn(student, rig.desk, all_ways, Run(left, 3e-4, budget=rig.budget, name='student'), masters)
+    write(student, rig.out)
+    rig.tell('student')
+    print(f'student of rows kept back: {kept_back(student, rig.desk)}', flush=True)
 
 
-def _folds(bench: Bench, seconds: float, folds: int) -> None:
+def _folds(rig: Rig, seconds: float, folds: int) -> None:
     """A student a fold, as it is learnt where the fold is not known: without a teacher, who would know it."""
     unseen: dict[str, np.ndarray] = {}
-    rows = bench.rows
+    rows = rig.rows
     for fold in range(folds):
-        model = bench.new(KEPT, 21 + fold)
-        a_run = Run(seconds / folds, 3e-4, budget=bench.budget, mined=0, seed=21 + fold, name=f'fold {fold}')
-        bench.told[a_run.name] = learn(model, bench.desk, ways(rows, bench.free & (rows.fold != fold), bench.most // 2), a_run)
-        unseen |= {f'{fold}.{name}': value for name, value in held(model, bench.desk, fold).items()}
+        model = rig.new(KEPT, 21 + fold)
+        a_run = Run(seconds / folds, 3e-4, budget=rig.budget, mined=0, seed=21 + fold, name=f'fold {fold}')
+        rig.told[a_run.name] = learn(model, rig.desk, ways(rows, rig.free & (rows.fold != fold), rig.most // 2), a_run)
+        unseen |= {f'{fold}.{name}': value for name, value in held(model, rig.desk, fold).items()}
         # One file: some places bring few files back.
-        np.savez(bench.out / 'held.npz', **unseen)
-        bench.tell('folds')
+        np.savez(rig.out / 'held.npz', **unseen)
+        rig.tell('folds')
 
 
 def _take_after(student: Encoder, master: Encoder) -> None:
@@ -146,10 +148,6 @@ def _take_after(student: Encoder, master: Encoder) -> None:
                 source = own.layers[place - first] if place >= first else theirs[place]
                 layer.load_state_dict(source.state_dict())
             part.head.load_state_dict(own.head.state_dict())
-
-
-# By source of rows that were written one at a time: the lane that says most of it.
-LANE_OF = {REQUESTS: 'harmful_request', JAILBREAKS: 'jailbreak', REMARKS: 'hate', ANSWERS: 'harmful_answer', PAIRS: 'guarded'}
 
 
 def kept_back(model: Encoder, desk: Desk) -> dict[str, float]:
