@@ -144,6 +144,8 @@ function stateIn(text: string): { name: string; value: string } | undefined {
 function tellsOf({ text, places }: Read, kind: number): boolean {
   const verbs = places.filter(({ kinds }) => kinds & tells).map(({ end }) => end)
   const objects = places.filter(({ kinds }) => kinds & kind).sort((a, b) => a.start - b.start)
+  // Most sentences have none of either, and need no clauses.
+  if (verbs.length === 0 || objects.length === 0) return false
   const clause = clauseNumbers(text)
   let verb = 0
   for (const { start } of objects) {
