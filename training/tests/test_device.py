@@ -6,7 +6,7 @@ import numpy as np
 import torch
 
 from encoder import export, windows
-from encoder.device import carried, laid, results, run
+from encoder.device import carried, laid, results
 from encoder.e5pack import Pack, Pieces
 from encoder.lanes import LANES
 from encoder.model import BRANCHES, Encoder, Settings
@@ -115,8 +115,3 @@ def test_a_source_that_is_in_whole_counts_in_full() -> None:
     for whole, least in (((), 0.5), (('tool',), 1.0)):
         few = laid.Way(laid.MAIN, np.tile(np.arange(120), 100), 10_000, whole)
         assert desk.chosen(few, random, np.zeros(0, np.int64))[1].min() == np.float32(least)
-
-
-def test_an_area_is_the_share_of_pairs_in_order() -> None:
-    assert run.area(np.array([1.0, 3.0]), np.array([0.0, 2.0])) == 0.75
-    assert run.area(np.array([1.0]), np.array([1.0, 1.0])) == 0.5

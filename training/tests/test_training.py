@@ -75,6 +75,8 @@ def test_thresholds_hold_the_bound_with_every_source_counting_alike() -> None:
 
 def test_auroc_counts_ties_half() -> None:
     assert metrics.auroc(np.array([1.0, 2.0]), np.array([1.0, 0.0])) == 0.875
+    assert metrics.auroc(np.array([1.0, 3.0]), np.array([0.0, 2.0])) == 0.75
+    assert metrics.auroc(np.array([1.0]), np.array([1.0, 1.0])) == 0.5
     low, high = metrics.wilson(0, 100)
     assert low == 0 and 0.03 < high < 0.04
 

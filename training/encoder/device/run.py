@@ -16,6 +16,7 @@ import torch
 from ..answered import ANSWERS
 from ..asked import ASKED, JAILBREAKS, REMARKS, REQUESTS
 from ..lanes import LANE, LANES
+from ..metrics import auroc
 from ..model import BRANCHES, Encoder, Settings
 from ..pairs import PAIRS, SENTENCES
 from ..rows import ROLES
@@ -106,7 +107,7 @@ def _student(rig: Rig, seconds: float, teachers: int) -> None:
         a_run = Run(seconds * TEACHERS / teachers, 1.5e-4, budget=rig.budget, seed=11 + number, name=f'teacher {number}')
         rig.told[a_run.name] = learn(master, rig.desk, all_ways, a_run)
         masters.append(master.eval().requires_grad_(False))
-        print(f'{a_run.name} of rows kept back: {kept_back(master, rig.desk)}', flush=True)
+        print(f'{a_run.name} of rows kept back: {told_apart(master, rig.desk)}', flush=True)
     student = rig.new(KEPT, 1)
     if masters:
         _take_after(student, masters[0])
@@ -114,7 +115,7 @@ def _student(rig: Rig, seconds: float, teachers: int) -> None:
     rig.told['student'] = learn(student, rig.desk, all_ways, Run(left, 3e-4, budget=rig.budget, name='student'), masters)
     write(student, rig.out)
     rig.tell('student')
-    print(f'student of rows kept back: {kept_back(student, rig.desk)}', flush=True)
+    print(f'student of rows kept back: {told_apart(student, rig.desk)}', flush=True)
 
 
 def _folds(rig: Rig, seconds: float, folds: int) -> None:
@@ -150,7 +151,7 @@ def _take_after(student: Encoder, master: Encoder) -> None:
             part.head.load_state_dict(own.head.state_dict())
 
 
-def kept_back(model: Encoder, desk: Desk) -> dict[str, float]:
+def told_apart(model: Encoder, desk: Desk) -> dict[str, float]:
     """How well a lane tells harmful rows that nothing was learnt from and their honest twins apart: the area under the curve, by source."""
     rows, found = desk.rows, {}
     for source, lane in LANE_OF.items():
@@ -158,15 +159,8 @@ def kept_back(model: Encoder, desk: Desk) -> dict[str, float]:
         which = np.flatnonzero(rows.aside & (rows.source == number))
         said = scores(model, desk, which)[0][:, LANE[lane]]
         bad = rows.value[which, LANE['guarded']] == 1 if source == PAIRS else ~rows.benign[which]
-        found[source] = round(area(said[bad], said[~bad]), 4)
+        found[source] = round(auroc(said[bad], said[~bad]), 4)
     return found
-
-
-def area(high: np.ndarray, low: np.ndarray) -> float:
-    """The share of pairs in which the one of `high` lies above, ties as halves."""
-    order = np.sort(low)
-    below, upto = np.searchsorted(order, high, 'left'), np.searchsorted(order, high, 'right')
-    return float((below + upto).mean() / 2 / len(low))
 
 
 def held(model: Encoder, desk: Desk, fold: int) -> dict[str, np.ndarray]:
