@@ -14,4 +14,6 @@ export interface TrainingRow {
   role?: string
   /** How sure the encoder is (0 to 1) of anything that may stop such words; see `classifier/teacher.ts`. */
   says?: number
+  /** Measured, and never learnt from. */
+  keptBack?: true
 }

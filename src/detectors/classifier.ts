@@ -2,7 +2,8 @@
  * The trained classifier as a detector: a kind for each category, `harmful_request` for requests and `harmful_answer`
  * for answers, `screen` and `screen_tool` for texts that the encoder should read. A finding's span is the
  * highest-scoring stretch; where a policy acts on it, it begins at the start of the evidence (`evidence.ts`). `unread`
- * is the share of a text that the classifier does not know, about which its other kinds tell nothing.
+ * is the share of a text that the classifier does not know, about which its other kinds tell little, and `unscored` the
+ * share of unknown words in a stretch of which they tell nothing.
  */
 import type { Drifts } from '../classifier/evidence.js'
 import { type Lane, lanes, WIDTH } from '../classifier/lanes.js'
@@ -35,7 +36,7 @@ function drifts(floors: Floors): Drifts {
 
 export const classifier: Detector = {
   id: 'classifier',
-  kinds: [...lanes, 'unread'],
+  kinds: [...lanes, 'unread', 'unscored'],
   // Kinds of earlier versions, which stored constitutions may still ask for.
   groups: new Map([
     ['unsafe', ['screen']],
@@ -74,6 +75,10 @@ export const classifier: Detector = {
     if (scorer.unread >= unknown) {
       found ??= []
       found.push({ kind: 'unread', confidence: scorer.unread, ...scorer.unreadSpan(folded, text) })
+    }
+    if (scorer.unscored > 0) {
+      found ??= []
+      found.push({ kind: 'unscored', confidence: scorer.unscored, ...scorer.unscoredSpan(folded, text) })
     }
     return found ?? nothing
   }

@@ -314,3 +314,21 @@ t.test('scoring keeps no memory of what it scored', async (t) => {
   const grown = process.memoryUsage().heapUsed - before
   t.ok(grown < 1_000_000, `${grown} bytes after 60,000 more words`)
 })
+
+t.test(
+  'words of which nothing is known are named: a language without rows, invented words; English has none',
+  async (t) => {
+    const kindsOf = (text: string) => classifier.find(text).map(({ kind }) => kind)
+    for (const text of [
+      'Miten keitän hyvän perunakeiton illalliseksi neljälle hengelle?',
+      'vreplo gantusk mirodel kaspin torluvex brannigul seftomi'
+    ])
+      t.ok(kindsOf(text).includes('unscored'), text)
+    t.notOk(kindsOf('How do I bake bread at home when I have no oven?').includes('unscored'))
+    // One unknown stretch among known words is found, and shown where it stands.
+    const known = 'Please tell me how long I should bake the bread, and whether the oven must be warm. '.repeat(30)
+    const odd = 'Miten keitän hyvän perunakeiton illalliseksi neljälle hengelle tänään kotona? '.repeat(20)
+    const found = classifier.find(`${known}${odd}${known}`).find(({ kind }) => kind === 'unscored')
+    t.ok(found !== undefined && found.start < known.length + odd.length && found.end > known.length)
+  }
+)

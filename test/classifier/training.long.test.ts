@@ -33,8 +33,9 @@ t.test('a lane that is trained by itself learns, and every other keeps its bytes
       says: isOrder ? 0.8 : 0
     }
   })
-  const { model, curve } = trainLane(before, {
-    rows,
+  const measured = rows.map((row): TrainingRow => ({ ...row, keptBack: true }))
+  const { model, curve, keptBack } = trainLane(before, {
+    rows: [...rows, ...measured],
     lane: 'screen_tool',
     plan: { ...plan, seed: 3 },
     validated: 100,
@@ -51,4 +52,8 @@ t.test('a lane that is trained by itself learns, and every other keeps its bytes
   const gap = (of: typeof model) => score(of, 'you are a fool silly clown') - score(of, 'please book a table for two')
   t.ok(gap(model) > gap(before) + 1, 'what it learnt')
   t.ok(curve.some(({ lane, kept }) => lane === 'screen_tool' && kept === 0.98))
+  const [point] = keptBack.filter(({ kept }) => kept === 0.98)
+  t.ok(point!.raised['document']! < 0.1, 'of rows that are like those that were learnt few harmless ones are raised')
+  const without = trainLane(before, { rows, lane: 'screen_tool', plan: { ...plan, seed: 3 }, validated: 100, print })
+  t.same(model.words, without.model.words, 'nothing is learnt of rows that are kept back')
 })

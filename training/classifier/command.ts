@@ -17,7 +17,7 @@ import { trainLane } from './lane.js'
 import { learn, validated } from './learn.js'
 import { quantise } from './quantise.js'
 import { Random } from './random.js'
-import { printReport, type Report, reported } from './report.js'
+import { printReport, type Report, reported, type ScreenPoint } from './report.js'
 import { taught, taughtLane } from './teacher.js'
 
 const usage = `usage: npm run train -- --data DIR --teacher FILE [--out FILE] [--seed N]
@@ -119,7 +119,7 @@ function laneCommand(
   if (lane === undefined) throw new Error(`--lane takes one of ${lanes.join(', ')}\n${usage}`)
   const rows = taughtLane(teacher, lane === 'screen_tool')
   const file = shipped(root)
-  const { model, report, curve, calibration } = trainLane(readModel(file), {
+  const { model, report, curve, keptBack, calibration } = trainLane(readModel(file), {
     rows,
     lane,
     plan: { ...plan, seed },
@@ -128,7 +128,8 @@ function laneCommand(
   const bytes = encodeModel(model)
   const before = JSON.parse(readFileSync(manifestFile(file), 'utf8'))
   printReport({ [lane]: report }, (line) => console.log(line))
-  for (const line of curve) console.log(JSON.stringify(line))
+  for (const line of [...curve, ...keptBack]) console.log(JSON.stringify(line))
+  const others = (points: readonly ScreenPoint[] = []) => points.filter((point) => point.lane !== lane)
   write(out, bytes, {
     ...before,
     model: { ...before.model, sha256: sha256(bytes), bytes: bytes.length },
@@ -145,10 +146,8 @@ function laneCommand(
     },
     calibration: { ...before.calibration, [lane]: calibrationOf(lane, calibration) },
     harmless_prompts_above: { ...before.harmless_prompts_above, [lane]: exceeded(lane, report, calibration) },
-    screen_on_sources_left_out: [
-      ...before.screen_on_sources_left_out.filter((point: { lane: string }) => point.lane !== lane),
-      ...curve
-    ],
+    screen_on_sources_left_out: [...others(before.screen_on_sources_left_out), ...curve],
+    screen_on_rows_kept_back: [...others(before.screen_on_rows_kept_back), ...keptBack],
     cross_validation_by_source: { ...before.cross_validation_by_source, [lane]: report }
   })
   print(`${out}: ${bytes.length} bytes`)

@@ -6,6 +6,7 @@ import { WIDTH } from '../../src/classifier/lanes.js'
 import type { MadeRow } from './augment.js'
 import type { Dataset } from './dataset.js'
 import { type FitOptions, fit, Trainer } from './fit.js'
+import type { Weights } from './weights.js'
 
 /** Sources left out together: in every fold each lane keeps positives to learn from. A source not named goes by its hash. */
 const together: readonly (readonly string[])[] = [
@@ -40,9 +41,10 @@ function foldOfSource(source: string): number {
 /** Rows of one source count less the more there are of them, and large sources are thinned out to `most` rows. */
 export function sharesOf(rows: readonly MadeRow[], most = Number.POSITIVE_INFINITY): Float32Array {
   const sizes = new Map<string, number>()
-  for (const { source } of rows) sizes.set(source, (sizes.get(source) ?? 0) + 1)
+  for (const { source, keptBack } of rows) if (keptBack !== true) sizes.set(source, (sizes.get(source) ?? 0) + 1)
   const share = new Float32Array(rows.length)
   for (const [i, { source }] of rows.entries()) {
+    if (rows[i]!.keptBack === true) continue
     const size = sizes.get(source)!
     const step = Math.max(1, size / most)
     if (Math.floor(i / step) === Math.floor((i - 1) / step)) continue
@@ -71,6 +73,19 @@ export interface HeldOut {
   rows: number[]
   /** By row and lane: the score by the model that had not seen the row's source. */
   scores: Float32Array
+}
+
+/** What weights say of the rows that they did not learn from although they know their sources. */
+export function scoreKeptBack(data: Dataset, weights: Weights, options: FitOptions): HeldOut {
+  const held: HeldOut = { rows: [], scores: new Float32Array(data.rows.length * WIDTH) }
+  const trainer = new Trainer(data, weights, options)
+  for (const [i, row] of data.rows.entries()) {
+    if (row.keptBack !== true) continue
+    trainer.scoreRow(i)
+    held.rows.push(i)
+    held.scores.set(trainer.score, i * WIDTH)
+  }
+  return held
 }
 
 export type FitPlan = Omit<FitOptions, 'share' | 'positive' | 'progress'>

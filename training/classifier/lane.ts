@@ -11,6 +11,7 @@ import type { FitPlan } from './folds.js'
 import { learn } from './learn.js'
 import { quantise } from './quantise.js'
 import { Random } from './random.js'
+import type { ScreenPoint } from './report.js'
 
 export interface LaneOptions {
   /** What is told of the lane; what the rows say of others is not listened to. */
@@ -24,13 +25,17 @@ export interface LaneOptions {
 
 /** @returns the model with the lane in it, and what cross-validation found of it */
 export function trainLane(model: Model, { rows, lane, plan, validated, print }: LaneOptions) {
-  const made = madeRows(rows, new Random(plan.seed))
+  const made = madeRows(
+    rows.filter(({ keptBack }) => keptBack !== true),
+    new Random(plan.seed)
+  )
   const all = [...rows, ...(lane === 'screen_tool' ? made.map((row) => ({ ...row, role: 'tool' })) : made)]
   const data = buildDataset(all, sizesOf(model), model)
   const own = lanes.indexOf(lane)
   for (let at = 0; at < data.value.length; at++) if (at % WIDTH !== own) data.value[at] = -1
   print(`${all.length} rows for ${lane}`)
-  const { weights, calibration, report, curve } = learn(data, plan, print, validated)
+  const { weights, calibration, report, curve, keptBack } = learn(data, plan, print, validated)
+  const ofLane = (point: ScreenPoint) => point.lane === lane
   const anew = quantise(data, weights, calibration)
   const merged: Model = {
     ...model,
@@ -42,7 +47,13 @@ export function trainLane(model: Model, { rows, lane, plan, validated, print }: 
     offset: withLane(model.offset, anew.offset, own),
     ceiling: withLane(model.ceiling, anew.ceiling, own)
   }
-  return { model: merged, report: report[lane]!, curve: curve.filter((point) => point.lane === lane), calibration }
+  return {
+    model: merged,
+    report: report[lane]!,
+    curve: curve.filter(ofLane),
+    keptBack: keptBack.filter(ofLane),
+    calibration
+  }
 }
 
 function sizesOf({ wordTable, pairTable }: Model) {

@@ -2,7 +2,7 @@
 import { calibrate } from './calibrate.js'
 import type { Dataset } from './dataset.js'
 import { fit } from './fit.js'
-import { crossValidate, type FitPlan, positiveWeights, sharesOf } from './folds.js'
+import { crossValidate, type FitPlan, positiveWeights, scoreKeptBack, sharesOf } from './folds.js'
 import { reportOf, screenCurve } from './report.js'
 
 /** Rows of a source that cross-validation uses. */
@@ -14,11 +14,14 @@ export function learn(data: Dataset, plan: FitPlan, print: (line: string) => voi
   )
   const calibration = calibrate(data, held.scores, held.rows)
   const share = sharesOf(data.rows)
-  const weights = fit(data, {
+  const options = {
     ...plan,
     share,
     positive: positiveWeights(data, share),
-    progress: (epoch, loss) => print(`  epoch ${epoch + 1}: mean error ${loss.toFixed(4)}`)
-  })
-  return { weights, calibration, report: reportOf(data, held), curve: screenCurve(data, held, calibration) }
+    progress: (epoch: number, loss: number) => print(`  epoch ${epoch + 1}: mean error ${loss.toFixed(4)}`)
+  }
+  const weights = fit(data, options)
+  const curve = screenCurve(data, held, calibration)
+  const keptBack = screenCurve(data, scoreKeptBack(data, weights, options), calibration)
+  return { weights, calibration, report: reportOf(data, held), curve, keptBack }
 }

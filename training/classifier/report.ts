@@ -73,7 +73,7 @@ const keptShares = [0.9, 0.95, 0.98, 0.99]
 
 export interface ScreenPoint {
   lane: string
-  /** The share that is raised of what the encoder would stop, in sources that the screen never saw. */
+  /** The share that is raised of what the encoder would stop, in texts that the screen never saw. */
   kept: number
   /** The confidence from which on that much is raised. */
   from: number
@@ -99,6 +99,7 @@ export function screenCurve(data: Dataset, { rows, scores }: HeldOut, { slope, o
         cleared.get(kind)!.push(confidence(row))
       }
     }
+    if (stopped.length === 0) continue
     for (const kept of keptShares) {
       const from = threshold(stopped, kept)
       const raised = Object.fromEntries([...cleared].map(([kind, list]) => [kind, shareAbove(list, from)]))

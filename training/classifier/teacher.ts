@@ -16,6 +16,8 @@ interface Line {
   says?: number
   /** Of what tools bring: whether it holds an order. */
   order?: true
+  /** Whether no run learns from it. */
+  kept?: true
 }
 
 /**
@@ -43,10 +45,11 @@ export function taught(rows: TrainingRow[], file: string): TrainingRow[] {
 export function taughtLane(file: string, isOfTools: boolean): TrainingRow[] {
   return lines(file)
     .filter(({ role }) => (role === 'tool') === isOfTools)
-    .map(({ text, source, kind, role, harmless, says, order }) => ({
+    .map(({ text, source, kind, role, harmless, says, order, kept }) => ({
       text,
       labels: isOfTools && !harmless && (order === true || (says ?? 0) >= stops) ? { prompt_injection: 1 } : {},
-      ...(harmless && { unsafe: 0 as const }),
+      ...(harmless ? { unsafe: 0 as const } : (says ?? 0) >= stops && { unsafe: 1 as const }),
+      ...(kept && { keptBack: kept }),
       source,
       kind,
       role,

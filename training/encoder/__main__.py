@@ -143,7 +143,9 @@ def main() -> None:
 
         by_labels(options, args.work / 'labels.jsonl')
     elif args.step in ('teach', 'all'):
-        runs.teach(options, args.checkpoint or runs.last_round(args.work), args.work / 'teacher.jsonl', args.most, tuple(args.roles))
+        from .teach import teach
+
+        teach(options, args.work / 'teacher.jsonl', args.most, tuple(args.roles))
     if args.step in ('names', 'all'):
         from .name_run import names
 

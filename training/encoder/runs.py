@@ -9,13 +9,11 @@ from typing import Any
 
 import numpy as np
 import torch
-from tokenizers import Tokenizer
 
-from . import calibration, second
-from .apart import aside, beside_guards, left_out
+from .apart import aside, left_out
 from .base import new_encoder
 from .batches import Plan, chosen
-from .dataset import Dataset, dataset, load
+from .dataset import Dataset, load
 from .linear import linear_scores
 from .loop import Budget, train, train_once
 from .model import Encoder, Settings
@@ -27,8 +25,6 @@ from .scoring import score
 from .ship import load_encoder
 from .unseen import unseen
 
-# Of a text the first reader is told what the encoder says of so many characters.
-TAUGHT = 1600
 # The roles that harmless held-out rows are scored in again.
 AGAIN = ('tool', 'assistant')
 
@@ -166,48 +162,6 @@ def mix(one: Path, other: Path, share: float, out: Path) -> None:
         for name, value in second['model'].items()
     }
     torch.save({'model': mixed, 'settings': second['settings'], 'told': second['told']}, out)
-
-
-def teach(
-    options: Options, checkpoint: Path, out: Path, most: int, roles: tuple[str, ...] = ('user', 'tool', 'assistant')
-) -> None:
-    """What the encoder says of every text at hand, for the first reader to learn from: JSON lines in `out`.
-
-    A line is `{text, source, kind, role, harmless, says}`: `says` is the highest confidence (0 to 1) of anything that may
-    stop such words. What a user may paste, a tool may bring: documents are there in both roles.
-
-    :param most: rows of a source
-    :param roles: whose words are read
-    """
-    whole = load(options.work)
-    which = np.sort(chosen(whole, Plan(np.flatnonzero(~beside_guards(whole)), 13, most), 0)[0])
-    cut = [replace(whole.rows[int(i)], text=whole.rows[int(i)].text[:TAUGHT]) for i in which]
-    data = dataset(Tokenizer.from_file(str(options.work / 'tokenizer.json')), cut, {})
-    knots = json.loads((options.work / 'calibration.json').read_text())['knots']
-    model, _ = load_encoder(options.work, checkpoint)
-    seconds = second.shipped(options.work, cut)
-    random = np.random.default_rng((options.seed, 99))
-    with out.open('w') as file:
-        for role in roles:
-            spoken = np.array([i for i, row in enumerate(cut) if _may_say(row, role, random)])
-            for at in range(0, len(spoken), 20_000):
-                part = spoken[at : at + 20_000]
-                rows = [replace(cut[int(i)], role=role) for i in part]
-                pieces = np.array([len(data.pieces(int(i))) for i in part])
-                logits = seconds.added(rows, score(model, data, part, 128, 8, role=role).logits)
-                told = calibration.confidences(knots, rows, pieces, logits)
-                for row, says in zip(rows, told, strict=True):
-                    line = {'text': row.text, 'source': row.source, 'kind': row.kind, 'role': role, 'harmless': row.benign}
-                    file.write(json.dumps({**line, 'says': round(float(says), 3)}, ensure_ascii=False) + '\n')
-                print(f'{role}: {at + len(part)} of {len(spoken)} texts', flush=True)
-
-
-def _may_say(row: Row, role: str, random: np.random.Generator) -> bool:
-    if role == 'user':
-        return row.role in ('user', 'system')
-    if role == 'tool':
-        return row.role == 'tool' or row.kind in ('document', 'conversation') or random.random() < 0.1
-    return row.role == 'assistant'
 
 
 def _pooled(data: Dataset, found: list[Any], reader: str) -> tuple[list[Row], np.ndarray, np.ndarray]:

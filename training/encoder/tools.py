@@ -19,13 +19,15 @@ from .batches import Plan, chosen
 from .composed import kept_back
 from .dataset import Dataset, load
 from .loop import Budget, train_once
-from .runs import TAUGHT, Options
+from .runs import Options
 
 # What people ask, told by a tool, is a list of tickets, or somebody's search: harmless, and rare.
 PROMPTS = 150
 # Windows as long as those that are read when it serves.
 LENGTH = 128
 WINDOWS = 10
+# Of a text the first reader is told so many characters.
+TOLD = 1600
 KINDS = ('document', 'conversation', 'comment')
 
 
@@ -82,7 +84,7 @@ def spoken_by_tools(data: Dataset, seed: int) -> Dataset:
 
 
 def by_labels(options: Options, out: Path) -> None:
-    """What the labels of the same rows say, for the first reader's lane: JSON lines as of `runs.teach`, without `says`.
+    """What the labels of the same rows say, for the first reader's lane: JSON lines as of `teach.teach`, without `says`.
 
     The encoder is not asked: what is an order is known of rows that were made, and asking takes longer than learning.
     """
@@ -93,6 +95,6 @@ def by_labels(options: Options, out: Path) -> None:
             row = data.rows[int(i)]
             is_order = row.labels.get('prompt_injection') == 1
             if is_order or row.benign:
-                line = {'text': row.text[:TAUGHT], 'source': row.source, 'kind': row.kind, 'role': 'tool'}
+                line = {'text': row.text[:TOLD], 'source': row.source, 'kind': row.kind, 'role': 'tool'}
                 told = {'harmless': not is_order, **({'order': True} if is_order else {})}
                 file.write(json.dumps({**line, **told}, ensure_ascii=False) + '\n')
