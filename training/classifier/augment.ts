@@ -15,10 +15,10 @@ export interface MadeRow extends TrainingRow {
 
 /** How many of each, at most one for every ten rows. */
 const longTexts = 4500
-const insideTexts = 3000
 const garbled = 3600
 
-export function madeRows(rows: readonly TrainingRow[], random: Random): MadeRow[] {
+/** @param insideTexts how many harmful rows are laid into harmless ones */
+export function madeRows(rows: readonly TrainingRow[], random: Random, insideTexts = 3000): MadeRow[] {
   const carriers = new Map<string, TrainingRow[]>()
   for (const row of rows) {
     if (row.unsafe !== 0 || row.role === 'assistant') continue

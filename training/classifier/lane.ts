@@ -13,6 +13,12 @@ import { quantise } from './quantise.js'
 import { Random } from './random.js'
 import type { ScreenPoint } from './report.js'
 
+/**
+ * A lane that raises must hear a request among other words. With 3,000 such rows, fewer requests are found among other people's
+ * paragraphs; with 12,000, fewer that stand alone.
+ */
+const insideTexts = 7_000
+
 export interface LaneOptions {
   /** What is told of the lane; what the rows say of others is not listened to. */
   rows: readonly TrainingRow[]
@@ -27,7 +33,8 @@ export interface LaneOptions {
 export function trainLane(model: Model, { rows, lane, plan, validated, print }: LaneOptions) {
   const made = madeRows(
     rows.filter(({ keptBack }) => keptBack !== true),
-    new Random(plan.seed)
+    new Random(plan.seed),
+    insideTexts
   )
   const all = [...rows, ...(lane === 'screen_tool' ? made.map((row) => ({ ...row, role: 'tool' })) : made)]
   const data = buildDataset(all, sizesOf(model), model)
