@@ -21,7 +21,7 @@ import { printReport, type Report, reported, type ScreenPoint } from './report.j
 import { taught, taughtLane } from './teacher.js'
 
 const usage = `usage: npm run train -- --data DIR --teacher FILE [--out FILE] [--seed N]
-       npm run train -- --lane screen_tool --teacher FILE [--out FILE] [--seed N]
+       npm run train -- --lane screen|screen_tool --teacher FILE [--out FILE] [--seed N]
        npm run train -- --data DIR --held FILE [--seed N]`
 
 /** Everything that a person may want to change between two trainings. */
