@@ -42,16 +42,16 @@ const paged: readonly number[] = screens.map((name) => lanes.indexOf(name))
 /**
  * Added to a page's score. `screen` has also learnt from harmless texts with a harmful sentence, which the encoder
  * clears in their context; raised passages are read alone. Of 156 requests that are stopped when alone 100 are stopped as a
- * paragraph among 300 to 900 characters on either side; with 0.5 it is 93, and a tenth fewer documents are raised.
+ * paragraph among 300 to 900 characters on either side; with 0.1 it is 93, and a tenth fewer documents are raised.
  * `screen_tool` has learnt from orders within documents.
  */
-const lift: readonly number[] = [0.8, 0]
+const lift: readonly number[] = [0.4, 0]
 /**
  * Added to a text's score where at most so many of a window's pairs are known: mostly other languages, of which `screen` has
- * learnt by letters alone. From 0.45 on it is raised, so these are from 0.1 on: in sources that it had not seen, 98 % of
+ * learnt by letters alone. From 0.35 on it is raised, so these are from 0.1 on: in sources that it had not seen, 98 % of
  * what the encoder stops reaches that.
  */
-const foreignLift: readonly number[] = [2, 0]
+const foreignLift: readonly number[] = [1.6, 0]
 const foreignFrom = 0.7
 /** Words of a page, about as many as the encoder reads at once; a text has at most so many pages, longer ones if need be. */
 const page = 120

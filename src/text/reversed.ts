@@ -51,15 +51,30 @@ export function countBackwards(units: Uint16Array, from: number, to: number): nu
 /**
  * Changes for the lines that read backwards: `lines` turns each around, `words` each word of it in its place; where the
  * shape of a line tells which, it is turned that way only.
+ * @param within lines that touch none of these are not looked at; undefined: all are
  */
-export function reversedEdits(text: string): { lines: Edits; words: Edits } {
+export function reversedEdits(text: string, within?: Stretches): { lines: Edits; words: Edits } {
   const edits = { lines: new Edits(), words: new Edits() }
-  let lineStart = 0
+  let stretch = 0
+  for (let from = 0; from < text.length; ) {
+    const end = text.indexOf('\n', from)
+    const to = end < 0 ? text.length : end
+    if (within !== undefined) {
+      while (stretch < within.length && within[stretch + 1]! <= from) stretch += 2
+      if (stretch === within.length) break
+    }
+    if (within === undefined || within[stretch]! < to) lineEdits(text, from, to, edits)
+    from = to + 1
+  }
+  return edits
+}
+
+function lineEdits(text: string, from: number, to: number, edits: { lines: Edits; words: Edits }): void {
   let signs = 0
   let against = 0
   let key = 0
-  for (let i = 0; i <= text.length; i++) {
-    const code = i < text.length ? text.charCodeAt(i) | 32 : 10
+  for (let i = from; i <= to; i++) {
+    const code = i < to ? text.charCodeAt(i) | 32 : 10
     if (code >= 97 && code <= 122) {
       if (key < tooLong) key = key * 27 + code - 96
       continue
@@ -74,20 +89,14 @@ export function reversedEdits(text: string): { lines: Edits; words: Edits } {
       else if (ordinary.has(key)) against++
     }
     key = 0
-    if (i === text.length || text.charCodeAt(i) === 10) {
-      const shape = turnOf(text, lineStart, i)
-      const reads =
-        (signs >= 2 && signs > against * 2) ||
-        (shape !== undefined && against <= signs) ||
-        (against <= signs && readsTurned(text, lineStart, i))
-      if (reads && shape !== 'words') turn(text, lineStart, i, true, edits.lines)
-      if (reads && shape !== 'line') turn(text, lineStart, i, false, edits.words)
-      lineStart = i + 1
-      signs = 0
-      against = 0
-    }
   }
-  return edits
+  const shape = turnOf(text, from, to)
+  const reads =
+    (signs >= 2 && signs > against * 2) ||
+    (shape !== undefined && against <= signs) ||
+    (against <= signs && readsTurned(text, from, to))
+  if (reads && shape !== 'words') turn(text, from, to, true, edits.lines)
+  if (reads && shape !== 'line') turn(text, from, to, false, edits.words)
 }
 
 /** Fewer units show too little of how letters follow each other, and more need not be looked at. */

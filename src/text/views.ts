@@ -145,8 +145,11 @@ function replaced(shelf: Shelf, from: Reading, words: KnownWords): Reading {
 
 function turnedRound(shelf: Shelf, current: Reading, words: KnownWords): Reading {
   const { text, signs } = current
-  if ((signs.bits & (REVERSED | ACCENTED)) !== 0 || signs.places.strange.length > 0) {
-    const { lines, words: inPlace } = reversedEdits(text)
+  const { strange } = signs.places
+  // Where only words are strange, a line that is turned round holds some of them.
+  const isAnywhere = (signs.bits & (REVERSED | ACCENTED)) !== 0
+  if (isAnywhere || strange.length > 0) {
+    const { lines, words: inPlace } = reversedEdits(text, isAnywhere ? undefined : strange)
     const reading = shelf.add(current, 'reversed', inPlace)
     if (lines.size > 0) return shelf.add(current, 'reversed', lines)
     if (reading !== current) return reading
