@@ -41,11 +41,11 @@ export const screens = ['screen', 'screen_tool'] as const
 const paged: readonly number[] = screens.map((name) => lanes.indexOf(name))
 /**
  * Added to a page's score. `screen` has also learnt from harmless texts with a harmful sentence, which the encoder
- * clears in their context; raised passages are read alone. Of 156 requests that are stopped when alone 100 are stopped as a
- * paragraph among 300 to 900 characters on either side; with 0.1 it is 93, and a tenth fewer documents are raised.
+ * clears in their context; raised passages are read alone. Of 155 requests that are stopped when alone 93 are stopped as a
+ * paragraph among 300 to 900 characters on either side; with 0.4 it is 100, and a seventh more documents are raised.
  * `screen_tool` has learnt from orders within documents.
  */
-const lift: readonly number[] = [0.4, 0]
+const lift: readonly number[] = [0.1, 0]
 /**
  * Added to a text's score where at most so many of a window's pairs are known: mostly other languages, of which `screen` has
  * learnt by letters alone. From 0.35 on it is raised, so these are from 0.1 on: in sources that it had not seen, 98 % of
