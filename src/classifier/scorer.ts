@@ -59,14 +59,19 @@ const mostPages = 192
 /** Letters beyond ASCII: another language than English. */
 const foreign = /[\u00c0-\u02af\u0370-\u1fff\u3040-\ud7ff]/
 
-/** A window of words [from, to), and the share of it that the model does not know. */
-interface Unknown {
-  readonly share: number
-  readonly from: number
-  readonly to: number
-}
+/** The least known of some windows: its words [from, to), and the share of it that the model does not know. */
+class LeastKnown {
+  share = 0
+  from = 0
+  to = 0
 
-const noWindow: Unknown = { share: 0, from: 0, to: 0 }
+  see(share: number, from: number, to: number): void {
+    if (share <= this.share) return
+    this.share = share
+    this.from = from
+    this.to = to
+  }
+}
 
 export class Scorer {
   readonly evidence: Evidence
@@ -85,10 +90,10 @@ export class Scorer {
   readonly #features = new Int32Array(2 * stride + 2)
   /** Pairs that the model knows, up to the edge of every block of a segment. */
   readonly #pairs = new Int32Array(mostBlocks + 1)
-  /** The window with the largest unknown share of pairs, and its words [from, to). */
-  #unread: Unknown = noWindow
-  /** The same of words, among windows that have no score for that. */
-  #unscored: Unknown = noWindow
+  /** By pairs. */
+  readonly #unread = new LeastKnown()
+  /** By words, among windows that have no score because of it. */
+  readonly #unscored = new LeastKnown()
   /**
    * By screening lane and page: the highest score among windows that begin there, and the words [from, to) of the window.
    * There are none in a text of one page, of which the strongest window says as much.
@@ -126,8 +131,8 @@ export class Scorer {
     pages.words = Math.max(page, Math.ceil(words.count / mostPages))
     pages.count = words.count <= page ? 0 : Math.ceil(words.count / pages.words)
     if (pages.count > 0) pages.best.fill(none)
-    this.#unread = noWindow
-    this.#unscored = noWindow
+    this.#unread.share = 0
+    this.#unscored.share = 0
     this.#wholeLength = (words.count * Math.max(1, whole / Math.max(1, text.length))) / longest
     this.#text = text
     this.#folded = folded
@@ -341,9 +346,8 @@ export class Scorer {
     const unknown = (prefix[high + UNKNOWN]! - prefix[low + UNKNOWN]!) / words
     const isScored = unknown <= mostUnknown
     if (isWide(kind) && words >= fewest) {
-      const share = 1 - (this.#pairs[after]! - this.#pairs[first]!) / words
-      if (share > this.#unread.share) this.#unread = { share, from: begin, to: end }
-      if (!isScored && unknown > this.#unscored.share) this.#unscored = { share: unknown, from: begin, to: end }
+      this.#unread.see(1 - (this.#pairs[after]! - this.#pairs[first]!) / words, begin, end)
+      if (!isScored) this.#unscored.see(unknown, begin, end)
     }
     // No score for mostly unknown windows: hashes, other languages, scrambled letters.
     if (!isScored) return
