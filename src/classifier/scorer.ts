@@ -36,16 +36,12 @@ const fewest = 3
 const none = -100
 
 const REQUEST = lanes.indexOf('harmful_request')
-/** Lanes that choose texts for the encoder: the strongest window of each page is reported. */
+/**
+ * Lanes that choose texts for the encoder: the strongest window of each page is reported, with the confidence that it would
+ * have as a text, since the encoder reads it by itself, however long the rest is.
+ */
 export const screens = ['screen', 'screen_tool'] as const
 const paged: readonly number[] = screens.map((name) => lanes.indexOf(name))
-/**
- * Added to a page's score. `screen` has also learnt from harmless texts with a harmful sentence, which the encoder
- * clears in their context; raised passages are read alone. Of 155 requests that are stopped when alone 93 are stopped as a
- * paragraph among 300 to 900 characters on either side; with 0.4 it is 100, and a seventh more documents are raised.
- * `screen_tool` has learnt from orders within documents.
- */
-const lift: readonly number[] = [0.1, 0]
 /**
  * Added to a text's score where at most so many of a window's pairs are known: mostly other languages, of which `screen` has
  * learnt by letters alone. From 0.35 on it is raised, so these are from 0.1 on: in sources that it had not seen, 98 % of
@@ -164,7 +160,7 @@ export class Scorer {
     const { count, best, from, to } = this.#pages
     for (const [i, kind] of screens.entries()) {
       for (let at = i * mostPages; at < i * mostPages + count; at++) {
-        const confidence = best[at] === none ? 0 : this.#calibrated(paged[i]!, best[at]! + lift[i]!)
+        const confidence = best[at] === none ? 0 : this.#alone(paged[i]!, best[at]!)
         if (confidence >= least) tell(kind, confidence, this.#words.span(folded, text, from[at]!, to[at]!))
       }
     }
@@ -190,9 +186,13 @@ export class Scorer {
 
   /** @param more added to the log odds */
   #calibrated(lane: number, score: number, more = 0): number {
+    return this.#alone(lane, score, more - Math.max(0, Math.log(this.#wholeLength)) * doubtOfMany)
+  }
+
+  /** The same of a text that is judged by itself. */
+  #alone(lane: number, score: number, more = 0): number {
     const { slope, offset } = this.#model
-    const doubt = Math.max(0, Math.log(this.#wholeLength)) * doubtOfMany
-    return sigmoid(slope[lane]! * score + offset[lane]! - doubt + more)
+    return sigmoid(slope[lane]! * score + offset[lane]! + more)
   }
 
   /** Whether the strongest window of a few words has more than very few, and is in another language than English. */
