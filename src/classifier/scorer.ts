@@ -36,12 +36,15 @@ const fewest = 3
 const none = -100
 
 const REQUEST = lanes.indexOf('harmful_request')
-/**
- * Lanes that choose texts for the encoder: the strongest window of each page is reported, with the confidence that it would
- * have as a text, since the encoder reads it by itself, however long the rest is.
- */
+/** Lanes that choose texts for the encoder: the strongest window of each page is reported. */
 export const screens = ['screen', 'screen_tool'] as const
 const paged: readonly number[] = screens.map((name) => lanes.indexOf(name))
+/**
+ * Added to a page's score, which is that of a text, since the encoder reads it by itself, however long the rest is: `screen`
+ * has also learnt from harmless texts with a harmful sentence, which the encoder clears in their context. `screen_tool` has
+ * learnt from orders within documents.
+ */
+const lift: readonly number[] = [0.4, 0]
 /**
  * Added to a text's score where at most so many of a window's pairs are known: mostly other languages, of which `screen` has
  * learnt by letters alone. From 0.35 on it is raised, so these are from 0.1 on: in sources that it had not seen, 98 % of
@@ -160,7 +163,7 @@ export class Scorer {
     const { count, best, from, to } = this.#pages
     for (const [i, kind] of screens.entries()) {
       for (let at = i * mostPages; at < i * mostPages + count; at++) {
-        const confidence = best[at] === none ? 0 : this.#alone(paged[i]!, best[at]!)
+        const confidence = best[at] === none ? 0 : this.#alone(paged[i]!, best[at]!, lift[i])
         if (confidence >= least) tell(kind, confidence, this.#words.span(folded, text, from[at]!, to[at]!))
       }
     }
