@@ -36,6 +36,7 @@ const fewest = 3
 const none = -100
 
 const REQUEST = lanes.indexOf('harmful_request')
+const SCREEN = lanes.indexOf('screen')
 /** Lanes that choose texts for the encoder: the strongest window of each page is reported. */
 export const screens = ['screen', 'screen_tool'] as const
 const paged: readonly number[] = screens.map((name) => lanes.indexOf(name))
@@ -46,11 +47,11 @@ const paged: readonly number[] = screens.map((name) => lanes.indexOf(name))
  */
 const lift: readonly number[] = [0.4, 0]
 /**
- * Added to a text's score where at most so many of a window's pairs are known: mostly other languages, of which `screen` has
+ * Added to a text's score for `screen` where at most so many of a window's pairs are known: mostly other languages, of which `screen` has
  * learnt by letters alone. From 0.35 on it is raised, so these are from 0.1 on: in sources that it had not seen, 98 % of
  * what the encoder stops reaches that.
  */
-const foreignLift: readonly number[] = [1.6, 0]
+const foreignLift = 1.6
 const foreignFrom = 0.7
 /** Words of a page, about as many as the encoder reads at once; a text has at most so many pages, longer ones if need be. */
 const page = 120
@@ -176,8 +177,10 @@ export class Scorer {
 
   /** 0..1 */
   confidence(lane: number): number {
-    const lifted = this.#unread.share < foreignFrom ? 0 : (foreignLift[paged.indexOf(lane)] ?? 0)
-    if (lifted > 0) return this.strongest(lane) === none ? 0 : this.#calibrated(lane, this.strongest(lane), lifted)
+    if (lane === SCREEN && this.#unread.share >= foreignFrom) {
+      const score = this.strongest(lane)
+      return score === none ? 0 : this.#calibrated(lane, score, foreignLift)
+    }
     const wide = this.#best[lane]!
     const narrow = this.#best[WIDTH + lane]!
     if (narrow <= wide) return this.#calibrated(lane, wide)

@@ -77,15 +77,28 @@ export interface HeldOut {
 
 /** What weights say of the rows that they did not learn from although they know their sources. */
 export function scoreKeptBack(data: Dataset, weights: Weights, options: FitOptions): HeldOut {
-  const held: HeldOut = { rows: [], scores: new Float32Array(data.rows.length * WIDTH) }
-  const trainer = new Trainer(data, weights, options)
-  for (const [i, row] of data.rows.entries()) {
-    if (row.keptBack !== true) continue
+  const held = nothingHeld(data)
+  hold(held, new Trainer(data, weights, options), data.rows, ({ keptBack }) => keptBack === true)
+  return held
+}
+
+function nothingHeld(data: Dataset): HeldOut {
+  return { rows: [], scores: new Float32Array(data.rows.length * WIDTH) }
+}
+
+/** Scores the rows that are held, and notes them. */
+function hold(
+  held: HeldOut,
+  trainer: Trainer,
+  rows: readonly MadeRow[],
+  isHeld: (row: MadeRow, i: number) => boolean
+): void {
+  for (const [i, row] of rows.entries()) {
+    if (!isHeld(row, i)) continue
     trainer.scoreRow(i)
     held.rows.push(i)
     held.scores.set(trainer.score, i * WIDTH)
   }
-  return held
 }
 
 export type FitPlan = Omit<FitOptions, 'share' | 'positive' | 'progress'>
@@ -98,7 +111,7 @@ export function crossValidate(
 ): HeldOut {
   const rows: readonly MadeRow[] = data.rows
   const base = sharesOf(rows, most)
-  const held: HeldOut = { rows: [], scores: new Float32Array(rows.length * WIDTH) }
+  const held = nothingHeld(data)
   for (let fold = 0; fold < folds; fold++) {
     const isOut = (row: MadeRow, i: number) =>
       foldOf(row, i) === fold ||
@@ -111,12 +124,7 @@ export function crossValidate(
       progress: (epoch, loss) => progress(fold, epoch, loss)
     }
     const trainer = new Trainer(data, fit(data, options), options)
-    for (const [i, row] of rows.entries()) {
-      if (base[i] === 0 || row.made === true || foldOf(row, i) !== fold) continue
-      trainer.scoreRow(i)
-      held.rows.push(i)
-      held.scores.set(trainer.score, i * WIDTH)
-    }
+    hold(held, trainer, rows, (row, i) => base[i] !== 0 && row.made !== true && foldOf(row, i) === fold)
   }
   return held
 }

@@ -142,7 +142,8 @@ def main() -> None:
         from .tools import by_labels
 
         by_labels(options, args.work / 'labels.jsonl')
-    elif args.step in ('teach', 'all'):
+    elif args.step == 'teach':
+        # No part of `all`: it asks weights that are exported.
         from .teach import teach
 
         teach(options, args.work / 'teacher.jsonl', args.most, tuple(args.roles))

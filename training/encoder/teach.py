@@ -34,7 +34,7 @@ def teach(options: Options, out: Path, most: int, roles: tuple[str, ...]) -> Non
     `says` is the highest confidence (0 to 1) of anything that may stop such words. What a user may paste, a tool may bring:
     documents are there in both roles. Rows that no run learns from are `kept`: the first reader is measured on them.
 
-    :param most: rows of a source; those that were written one at a time are all in
+    :param most: rows of a source, but for those that `options.whole` names
     :param roles: whose words are read
     """
     data = load(options.work)
@@ -72,9 +72,9 @@ def pages(text: str, random: np.random.Generator) -> list[str]:
     while start < len(text):
         end = min(len(text), start + PAGE)
         if end < len(text):
-            # No page is shorter than half of one.
-            places = (text.rfind(mark, start + PAGE // 2, end) + len(mark) for mark in ENDS if mark in text[start + PAGE // 2 : end])
-            end = next(places, end)
+            # No page but the last is shorter than half of one.
+            places = ((text.rfind(mark, start + PAGE // 2, end), len(mark)) for mark in ENDS)
+            end = next((at + length for at, length in places if at >= 0), end)
         page = text[start:end].strip()
         if page:
             found.append(page)
