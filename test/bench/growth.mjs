@@ -72,7 +72,13 @@ function row(full, n) {
     expiresAt: null,
     revokedAt: null,
     graceEndsAt: null,
-    rotatedTo: null
+    rotatedTo: null,
+    createdBy: null,
+    roots: [keyId],
+    selfRotation: false,
+    termsUrl: null,
+    termsAcceptedAt: null,
+    termsAcceptedBy: null
   }
 }
 
@@ -129,7 +135,7 @@ async function phrases() {
     for (const { evaluator, times } of judges) {
       const start = performance.now()
       for (let i = 0; i < 50; i++)
-        evaluator.evaluate(
+        await evaluator.evaluate(
           { ...input, parts: [{ role: 'user', text: `${text} ${round}-${i}`, pointer: '' }] },
           'growth'
         )
