@@ -12,7 +12,9 @@ from .lanes import LABELS
 from .rows import Row
 
 REQUESTS, JAILBREAKS, REMARKS = 'written:requests', 'written:jailbreaks', 'written:remarks'
-ASKED = (REQUESTS, JAILBREAKS, REMARKS)
+# Requests in languages other than English: a source of their own, because the corpora hold harm and little else in some of them.
+ABROAD = 'written:abroad'
+ASKED = (REQUESTS, JAILBREAKS, REMARKS, ABROAD)
 WRITTEN = Path(__file__).parent.parent / 'written' / 'requests'
 
 

@@ -18,7 +18,7 @@ from torch.nn import functional as F
 
 from .answered import ANSWERED, ANSWERS
 from .apart import aside, beside_guards
-from .asked import ASKED
+from .asked import ABROAD, ASKED
 from .base import new_encoder
 from .batches import Batch, Plan
 from .dataset import load
@@ -37,6 +37,8 @@ LESSONS: dict[str, tuple[tuple[str, ...], float]] = {
     'answered': (ANSWERED, 0.75),
     # All that was written one at a time: for weights that know both already, when such rows were added.
     'written': ((*ASKED, ANSWERS), 0.75),
+    # Languages in which the corpora hold harmful requests and little else, so that the language itself is no sign of harm.
+    'abroad': ((ABROAD,), 0.75),
 }
 
 

@@ -14,7 +14,7 @@ import numpy as np
 import torch
 
 from ..answered import ANSWERS
-from ..asked import ASKED, JAILBREAKS, REMARKS, REQUESTS
+from ..asked import ABROAD, ASKED, JAILBREAKS, REMARKS, REQUESTS
 from ..lanes import LANE, LANES
 from ..metrics import auroc
 from ..model import BRANCHES, Encoder, Settings
@@ -31,7 +31,7 @@ KEPT = (0, 2, 4, 6, 8, 10)
 # Rows of a source that are scored of a fold, and of those that no run learns from.
 HELD, KNOWN = 500, 200
 # By source of rows that were written one at a time: the lane that says most of it.
-LANE_OF = {REQUESTS: 'harmful_request', JAILBREAKS: 'jailbreak', REMARKS: 'hate', ANSWERS: 'harmful_answer', PAIRS: 'guarded'}
+LANE_OF = {REQUESTS: 'harmful_request', ABROAD: 'harmful_request', JAILBREAKS: 'jailbreak', REMARKS: 'hate', ANSWERS: 'harmful_answer', PAIRS: 'guarded'}
 
 
 def ways(rows: Carried, which: np.ndarray, most: int) -> list[Way]:
