@@ -8,11 +8,21 @@ import { DatabaseSync } from '@photostructure/sqlite'
 
 const dist = (name) => import(new URL(`../../dist/${name}`, import.meta.url).href)
 const { openStorage } = await dist('storage/open.js')
-const { generateKey, parseKey } = await dist('identity/key-format.js')
+const { newRow } = await dist('identity/key-rows.js')
 const { createEvaluator } = await dist('policy/evaluate/evaluator.js')
 const { categories } = await dist('policy/evaluation.js')
 const { systemClock } = await dist('base/clock.js')
 
+const wanted = {
+  name: 'bench',
+  environment: 'live',
+  scopes: ['*'],
+  ipAllowlist: [],
+  expiresAt: null,
+  rateLimitPerMinute: null,
+  maxConcurrent: null,
+  selfRotation: false
+}
 const many = Number(process.argv[2] ?? 1_000_000)
 const dir = mkdtempSync(join(tmpdir(), 'sluicegate-growth-'))
 const median = (numbers) => [...numbers].sort((a, b) => a - b)[Math.floor(numbers.length / 2)]
@@ -29,13 +39,13 @@ async function keys() {
   for (const count of [10, many]) {
     const path = join(dir, `keys-${count}.db`)
     const storage = await openStorage({ url: `sqlite:${path}` })
-    await storage.keys.insert(row(generateKey('live'), 0))
+    await storage.keys.insert(keyRow())
     await storage.close()
     fill(path, count)
-    const full = generateKey('live')
     const opened = await openStorage({ url: `sqlite:${path}` })
-    await opened.keys.insert(row(full, count))
-    stores.push({ count, storage: opened, known: parseKey(full).prefix, times: [] })
+    const known = keyRow()
+    await opened.keys.insert(known)
+    stores.push({ count, storage: opened, known: known.prefix, times: [] })
   }
   for (let round = 0; round < 41; round++) {
     for (const store of stores) {
@@ -52,34 +62,8 @@ async function keys() {
   for (const { storage } of stores) await storage.close()
 }
 
-function row(full, n) {
-  const { prefix, hash } = parseKey(full)
-  const keyId = `key_${String(n).padStart(26, '0')}`
-  return {
-    keyId,
-    account: 'default',
-    lineage: keyId,
-    prefix,
-    environment: 'live',
-    name: 'bench',
-    scopes: ['*'],
-    ipAllowlist: [],
-    rateLimitPerMinute: null,
-    maxConcurrent: null,
-    hash,
-    createdAt: 0,
-    lastUsedAt: null,
-    expiresAt: null,
-    revokedAt: null,
-    graceEndsAt: null,
-    rotatedTo: null,
-    createdBy: null,
-    roots: [keyId],
-    selfRotation: false,
-    termsUrl: null,
-    termsAcceptedAt: null,
-    termsAcceptedBy: null
-  }
+function keyRow() {
+  return newRow('default', wanted, Date.now(), { createdBy: null, roots: undefined }).row
 }
 
 /** Copies the one row that the store wrote itself, with other ids and prefixes: a million inserts one by one take an hour of fsync. */
