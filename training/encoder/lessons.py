@@ -37,7 +37,7 @@ LESSONS: dict[str, tuple[tuple[str, ...], float]] = {
     'answered': (ANSWERED, 0.75),
     # All that was written one at a time: for weights that know both already, when such rows were added.
     'written': ((*ASKED, ANSWERS), 0.75),
-    # Languages in which the corpora hold harmful requests and little else, so that the language itself is no sign of harm.
+    # The corpora hold harmful requests and little else in some languages: the language itself must not be a sign of harm.
     'abroad': ((ABROAD,), 0.75),
 }
 
