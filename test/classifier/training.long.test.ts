@@ -17,6 +17,17 @@ t.test('training gives the same bytes for the same rows and seed, and others for
   t.notOk(train({ rows: tiny, seed: 4, print }).bytes.equals(trained.bytes))
 })
 
+t.test('lanes of a model that are kept keep their bytes where all others are trained anew', async (t) => {
+  const before = decodeModel(trained.bytes, 'trained')
+  const { bytes } = train({ rows: tiny.slice(5), kept: { model: before, lanes: ['screen'] }, seed: 4, print })
+  const model = decodeModel(bytes, 'anew')
+  const own = lanes.indexOf('screen')
+  const isSame = (at: number) => model.words[at] === before.words[at]
+  t.same(model.wordTable.tags, before.wordTable.tags)
+  t.ok(model.words.every((_, at) => at % WIDTH !== own || isSame(at)))
+  t.notOk(model.words.every((_, at) => isSame(at)))
+})
+
 t.test('a lane that is trained by itself learns, and every other keeps its bytes', async (t) => {
   const before = decodeModel(trained.bytes, 'trained')
   const own = lanes.indexOf('screen_tool')

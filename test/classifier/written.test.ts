@@ -5,7 +5,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
+import { laneNumber } from '../../src/classifier/lanes.js'
 import { encoderKinds } from '../../src/encoder/index.js'
+import { targetsOf } from '../../training/classifier/targets.js'
+import { askedAndAnswered } from '../../training/classifier/written.js'
 
 const training = fileURLToPath(new URL('../../training/', import.meta.url))
 const linesOf = (file: string) =>
@@ -53,3 +56,28 @@ t.test('written pairs are cut as the gateway cuts prompts, and most keep somethi
   }
   t.end()
 })
+
+t.test(
+  'the classifier learns from five written rows in six, and hears nothing of orders in what tools bring from them',
+  (t) => {
+    const all = ['requests', 'answers'].flatMap((what) =>
+      readdirSync(join(training, 'written', what)).flatMap((file) => linesOf(join(training, 'written', what, file)))
+    )
+    const learnt = [...askedAndAnswered()]
+    const share = learnt.length / all.length
+    t.ok(share > 0.82 && share < 0.85, `${learnt.length} of ${all.length}`)
+    const sources = new Set(learnt.map(({ source }) => source))
+    t.same(
+      [...sources].sort(),
+      ['abroad', 'answers', 'jailbreaks', 'remarks', 'requests'].map((name) => `written:${name}`)
+    )
+    const [request, order, answer] = ['harmful_request', 'prompt_injection', 'harmful_answer'].map(laneNumber)
+    for (const row of learnt) {
+      const { value } = targetsOf(row)
+      if (value[order!] !== -1) t.fail(`an order, or none: ${row.text.slice(0, 60)}`)
+      if (row.unsafe === 0 && value[row.role === 'assistant' ? answer! : request!] !== 0)
+        t.fail(`honest: ${row.text.slice(0, 60)}`)
+    }
+    t.end()
+  }
+)

@@ -4,7 +4,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { type Lane, lanes, WIDTH } from '../../src/classifier/lanes.js'
-import { encodeModel, readModel } from '../../src/classifier/model.js'
+import { encodeModel, type Model, readModel } from '../../src/classifier/model.js'
 import { sigmoid } from '../../src/classifier/sigmoid.js'
 import { syntheticRows } from '../grammar/index.js'
 import type { TrainingRow } from '../rows.js'
@@ -13,14 +13,16 @@ import type { Calibration } from './calibrate.js'
 import { type Corpus, readCorpus } from './corpus.js'
 import { buildDataset } from './dataset.js'
 import { crossValidate } from './folds.js'
-import { trainLane } from './lane.js'
+import { sizesOf, trainLane, withLanes } from './lane.js'
 import { learn, validated } from './learn.js'
 import { quantise } from './quantise.js'
 import { Random } from './random.js'
 import { printReport, type Report, reported, type ScreenPoint } from './report.js'
 import { taught, taughtLane } from './teacher.js'
+import { askedAndAnswered } from './written.js'
 
 const usage = `usage: npm run train -- --data DIR --teacher FILE [--out FILE] [--seed N]
+       npm run train -- --data DIR --keep screen [--keep screen_tool] [--out FILE] [--seed N]
        npm run train -- --lane screen|screen_tool --teacher FILE [--out FILE] [--seed N]
        npm run train -- --data DIR --held FILE [--seed N]`
 
@@ -30,17 +32,22 @@ export const plan = { epochs: 5, rate: 0.15, decay: 3e-5 }
 
 export interface TrainOptions {
   rows: readonly TrainingRow[]
+  /** A model whose tables are kept, and some lanes by their names: all others are trained anew. */
+  kept?: { model: Model; lanes: readonly Lane[] }
   seed: number
   print: (line: string) => void
 }
 
 /** @returns the model file's bytes, and what cross-validation found */
-export function train({ rows, seed, print }: TrainOptions) {
+export function train({ rows, kept, seed, print }: TrainOptions) {
   const all = [...rows, ...madeRows(rows, new Random(seed))]
-  const data = buildDataset(all, sizes)
+  const data = buildDataset(all, kept === undefined ? sizes : sizesOf(kept.model), kept?.model)
   print(`${all.length} rows, ${data.word.length} words, ${data.featureStart.length - 1} of them distinct`)
   const { weights, calibration, report, curve } = learn(data, { ...plan, seed }, print)
-  return { bytes: encodeModel(quantise(data, weights, calibration)), report, curve, calibration }
+  const anew = quantise(data, weights, calibration)
+  const numbers = kept?.lanes.map((lane) => lanes.indexOf(lane)) ?? []
+  const model = kept === undefined ? anew : withLanes(anew, kept.model, numbers)
+  return { bytes: encodeModel(model), report, curve, calibration }
 }
 
 /** @param root the project's folder */
@@ -52,15 +59,14 @@ export async function trainCommand(args: string[], root: string): Promise<void> 
       teacher: { type: 'string' },
       lane: { type: 'string' },
       held: { type: 'string' },
+      keep: { type: 'string', multiple: true },
       out: { type: 'string' },
       seed: { type: 'string' }
     }
   })
-  if (
-    (values.teacher === undefined) === (values.held === undefined) ||
-    (values.data === undefined) === (values.lane === undefined) ||
-    (values.held !== undefined && values.data === undefined)
-  )
+  const ways = [values.teacher, values.held, values.keep].filter((value) => value !== undefined)
+  const isOneLane = values.lane !== undefined
+  if (ways.length !== 1 || (values.data === undefined) !== isOneLane || (isOneLane && values.teacher === undefined))
     throw new Error(usage)
   const seed = Number(values.seed ?? 1)
   if (!Number.isSafeInteger(seed)) throw new Error(`--seed takes a whole number\n${usage}`)
@@ -78,16 +84,30 @@ export async function trainCommand(args: string[], root: string): Promise<void> 
   }
   const corpus = readCorpus(values.data)
   print(`${corpus.rows.length} rows read from ${Object.keys(corpus.sources).length} sources`)
-  const written = [...syntheticRows(seed)]
-  print(`${written.length} rows written by the grammars`)
-  const rows = [...corpus.rows, ...written]
-  const others = taught(rows, values.teacher!)
+  const made = rowsMadeHere(seed)
+  print(`${made.length} rows written here, by grammars and one at a time`)
+  const rows = [...corpus.rows, ...made]
+  const others = values.teacher === undefined ? [] : taught(rows, values.teacher)
   print(`${rows.filter(({ says }) => says !== undefined).length + others.length} rows that the encoder has read`)
-  const { bytes, report, curve, calibration } = train({ rows: [...rows, ...others], seed, print })
-  printReport(report, (line) => console.log(line))
-  for (const line of curve) console.log(JSON.stringify(line))
-  write(out, bytes, manifestOf(corpus, seed, bytes, written.length, root, { report, curve, calibration }))
-  print(`${out}: ${bytes.length} bytes`)
+  const keep = values.keep?.map(laneNamed)
+  const kept = keep && { model: readModel(shipped(root)), lanes: keep }
+  const trained = train({ rows: [...rows, ...others], ...(kept && { kept }), seed, print })
+  printReport(trained.report, (line) => console.log(line))
+  for (const line of trained.curve) console.log(JSON.stringify(line))
+  const manifest = manifestOf(corpus, { seed, written: made.length, keep }, root, trained)
+  write(out, trained.bytes, keep === undefined ? manifest : withKept(manifest, keep, shipped(root)))
+  print(`${out}: ${trained.bytes.length} bytes`)
+}
+
+/** Rows that the project made, other than those laid into the corpora's. */
+function rowsMadeHere(seed: number): TrainingRow[] {
+  return [...syntheticRows(seed), ...askedAndAnswered()]
+}
+
+function laneNamed(name: string): Lane {
+  const lane = lanes.find((each) => each === name)
+  if (lane === undefined) throw new Error(`a lane is one of ${lanes.join(', ')}\n${usage}`)
+  return lane
 }
 
 /**
@@ -95,7 +115,7 @@ export async function trainCommand(args: string[], root: string): Promise<void> 
  * up, the encoder's training sets thresholds by these. Writes no model.
  */
 function writeHeld(folder: string, file: string, seed: number, print: (line: string) => void): void {
-  const rows = [...readCorpus(folder).rows, ...syntheticRows(seed)]
+  const rows = [...readCorpus(folder).rows, ...rowsMadeHere(seed)]
   const data = buildDataset([...rows, ...madeRows(rows, new Random(seed))], sizes)
   const held = crossValidate(data, { ...plan, seed }, validated, (fold, epoch) =>
     print(`fold ${fold + 1}, epoch ${epoch + 1}`)
@@ -115,8 +135,7 @@ function laneCommand(
   out: string,
   { seed, root, print }: Omit<TrainOptions, 'rows'> & { root: string }
 ): void {
-  const lane = lanes.find((each) => each === name)
-  if (lane === undefined) throw new Error(`--lane takes one of ${lanes.join(', ')}\n${usage}`)
+  const lane = laneNamed(name)
   const rows = taughtLane(teacher, lane === 'screen_tool')
   const file = shipped(root)
   const { model, report, curve, keptBack, calibration } = trainLane(readModel(file), {
@@ -169,15 +188,14 @@ function write(out: string, bytes: Buffer, manifest: object): void {
 
 function manifestOf(
   corpus: Corpus,
-  seed: number,
-  bytes: Buffer,
-  written: number,
+  { seed, written, keep }: { seed: number; written: number; keep: readonly Lane[] | undefined },
   root: string,
-  { report, curve, calibration }: Omit<ReturnType<typeof train>, 'bytes'>
+  { bytes, report, curve, calibration }: ReturnType<typeof train>
 ) {
+  const command = ['npm run train -- --data DIR', ...(keep ?? []).map((lane) => `--keep ${lane}`)].join(' ')
   return {
     model: { sha256: sha256(bytes), bytes: bytes.length, lanes },
-    made_by: { command: 'npm run train -- --data DIR', seed, sizes, plan, code_sha256: codeHash(root) },
+    made_by: { command, seed, sizes, plan, code_sha256: codeHash(root) },
     data_sha256: corpus.hash,
     sources: corpus.sources,
     written_rows: written,
@@ -185,6 +203,27 @@ function manifestOf(
     harmless_prompts_above: Object.fromEntries(lanes.map((lane) => [lane, exceeded(lane, report[lane]!, calibration)])),
     screen_on_sources_left_out: curve,
     cross_validation_by_source: report
+  }
+}
+
+/** The manifest of a model with lanes of the one that ships: what is told of these stays as it was. */
+function withKept(manifest: ReturnType<typeof manifestOf>, keep: readonly Lane[], file: string) {
+  const before = JSON.parse(readFileSync(manifestFile(file), 'utf8'))
+  const isKept = ({ lane }: ScreenPoint) => keep.some((name) => name === lane)
+  const points = (name: 'screen_on_sources_left_out' | 'screen_on_rows_kept_back'): ScreenPoint[] =>
+    (before[name] ?? []).filter(isKept)
+  const own = <T>(told: Record<string, T>) => Object.fromEntries(keep.map((lane) => [lane, told[lane]!]))
+  return {
+    ...manifest,
+    lanes_made_by: own(before.lanes_made_by),
+    calibration: { ...manifest.calibration, ...own(before.calibration) },
+    harmless_prompts_above: { ...manifest.harmless_prompts_above, ...own(before.harmless_prompts_above) },
+    screen_on_sources_left_out: [
+      ...manifest.screen_on_sources_left_out.filter((point) => !isKept(point)),
+      ...points('screen_on_sources_left_out')
+    ],
+    screen_on_rows_kept_back: points('screen_on_rows_kept_back'),
+    cross_validation_by_source: { ...manifest.cross_validation_by_source, ...own(before.cross_validation_by_source) }
   }
 }
 

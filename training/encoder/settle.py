@@ -52,7 +52,7 @@ def calibrate(options: Options, checkpoint: Path | None) -> dict[str, object]:
         model.eval()
     else:
         model, _ = load_encoder(options.work, checkpoint or last_round(options.work))
-    # Nothing of the classifier's learnt what was written one at a time: what it says of that is told as it ships.
+    # The classifier has not learnt what is kept back of all that was written one at a time: what it says of that is told as it ships.
     written = [row for row in data.rows if row.source.startswith(('written:', ORDERS)) and row.guard == '']
     seconds = second.read(options.work, written)
     knots = {}
