@@ -18,7 +18,7 @@ const longTexts = 4500
 const garbled = 3600
 
 /** @param insideTexts how many harmful rows are laid into harmless ones */
-export function madeRows(rows: readonly TrainingRow[], random: Random, insideTexts = 3000): MadeRow[] {
+export function madeRows(rows: readonly TrainingRow[], random: Random, insideTexts = 6000): MadeRow[] {
   const carriers = new Map<string, TrainingRow[]>()
   for (const row of rows) {
     if (row.unsafe !== 0 || row.role === 'assistant') continue

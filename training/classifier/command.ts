@@ -22,7 +22,7 @@ import { taught, taughtLane } from './teacher.js'
 import { askedAndAnswered } from './written.js'
 
 const usage = `usage: npm run train -- --data DIR --teacher FILE [--out FILE] [--seed N]
-       npm run train -- --data DIR --keep screen [--keep screen_tool] [--out FILE] [--seed N]
+       npm run train -- --data DIR --keep screen [--keep LANE ...] [--out FILE] [--seed N]
        npm run train -- --lane screen|screen_tool --teacher FILE [--out FILE] [--seed N]
        npm run train -- --data DIR --held FILE [--seed N]`
 
@@ -215,7 +215,7 @@ function withKept(manifest: ReturnType<typeof manifestOf>, keep: readonly Lane[]
   const own = <T>(told: Record<string, T>) => Object.fromEntries(keep.map((lane) => [lane, told[lane]!]))
   return {
     ...manifest,
-    lanes_made_by: own(before.lanes_made_by),
+    lanes_made_by: Object.fromEntries(keep.map((lane) => [lane, before.lanes_made_by?.[lane] ?? before.made_by])),
     calibration: { ...manifest.calibration, ...own(before.calibration) },
     harmless_prompts_above: { ...manifest.harmless_prompts_above, ...own(before.harmless_prompts_above) },
     screen_on_sources_left_out: [

@@ -39,8 +39,9 @@ GROUPS: dict[str, dict[str, tuple[str, float]]] = {
         'jailbreak': ('jailbreak', 0.5),
         # Of what people type at large much tells a model what to do: more than the rows here show.
         'prompt_injection': ('prompt_injection', 0.15),
-        'hate': ('hate', 0.25),
-        'harassment': ('harassment', 0.1),
+        # One of 3,464 texts sets the line of a smaller part: a remark about "them" in a dialogue took a third of all hateful remarks from it.
+        'hate': ('hate', 0.5),
+        'harassment': ('harassment', 0.25),
         'self_harm': ('self_harm', 0.1),
         'violence': ('violence', 0.1),
         'sexual': ('sexual', 0.1),

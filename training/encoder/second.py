@@ -28,10 +28,11 @@ HELD = 'screen-held.jsonl'
 # A lower score counts as this, and so do words that it does not know: what the classifier never heard of is not thereby harmless.
 # The median of harmless texts lies about here.
 LEAST = -3.0
-# By role, the lanes that it seconds (its own are named alike), and how much its score counts. Words tell what is asked for: from 0.5 to
-# 1.5 hardly anything changes. Whether a remark is hateful, an answer helpful or a note an order they tell less well, and whether a user
-# sets a model's instructions aside not at all: prompts that set rules for an answer use the same words.
-ASKED, SAID = 0.75, 0.25
+# By role, the lanes that it seconds (its own are named alike), and how much its score counts. Words tell what is asked for: of written
+# requests that were kept back as many are found with any weight up to 0.75, of other people's more with one, in languages that it hardly
+# knows fewer. Whether a remark is abusive, an answer helpful or a note an order they tell less well; whether a remark is hateful, or a user
+# sets a model's instructions aside, not at all: honest remarks name the same groups, and prompts that set rules for an answer use the same words.
+ASKED, SAID = 0.5, 0.25
 SECONDED: dict[str, dict[str, float]] = {
     'user': {
         'harmful_request': ASKED,
@@ -39,7 +40,6 @@ SECONDED: dict[str, dict[str, float]] = {
         'violence': ASKED,
         'sexual': ASKED,
         'jailbreak': ASKED,
-        'hate': SAID,
         'harassment': SAID,
     },
     'assistant': dict.fromkeys(('harmful_answer', 'hate', 'harassment', 'self_harm', 'sexual'), SAID),
