@@ -214,10 +214,29 @@ const honest: Readonly<Record<string, readonly Turn[]>> = {
     ['assistant', 'Use `ss -ltnp`; it shows the process too.'],
     ['user', 'thanks, and in a container?']
   ],
-  'a long talk': Array.from({ length: 12 }, (_, i): Turn[] => [
-    ['user', `How do I make the ${i + 2}th course for my guests`],
-    ['assistant', 'Roast the vegetables, then serve them with herbs, salt and a little oil.']
-  ]).flat()
+  'a long talk': [
+    ['How do I make onion soup for eight guests?', 'Brown two kilos of onions slowly, then add stock and thyme.'],
+    ['Can I cook it the day before', 'Yes, it gains by it. Toast the bread with cheese only when they sit down.'],
+    [
+      'What goes with it as a second course',
+      'Roast the vegetables, then serve them with herbs, salt and a little oil.'
+    ],
+    ['One of them eats no gluten', 'Leave the bread out for her and thicken nothing with flour.'],
+    ['How long does a leg of lamb take?', 'About two hours at 160 degrees, and half an hour of rest.'],
+    [
+      'My knife is blunt, how do I sharpen it',
+      'Draw it over a stone at a flat angle, the same number of times on each side.'
+    ],
+    ['And how do I make a pudding without eggs?', 'Set cream with starch or agar, and flavour it with vanilla.'],
+    ['How much wine do I buy', 'Half a bottle a head, and some water and juice.'],
+    ['How do I keep plates warm?', 'Put them into the oven at 60 degrees.'],
+    ['My oven smokes when I roast', 'Fat burns on its floor: clean it, and put a tray beneath the meat.'],
+    ['How do I make the table look festive', 'A plain cloth, candles, and something green from the garden.'],
+    ['Write me a short menu card', 'Onion soup, leg of lamb with roast vegetables, vanilla cream.']
+  ].flatMap(([question, answer]): Turn[] => [
+    ['user', question!],
+    ['assistant', answer!]
+  ])
 }
 
 type Decide = (id: DialectId, body: JsonObject) => Promise<string>
