@@ -82,6 +82,7 @@ export async function trainCommand(args: string[], root: string): Promise<void> 
     writeHeld(values.data, values.held, seed, print)
     return
   }
+  const keep = values.keep?.map(laneNamed)
   const corpus = readCorpus(values.data)
   print(`${corpus.rows.length} rows read from ${Object.keys(corpus.sources).length} sources`)
   const made = rowsMadeHere(seed)
@@ -89,7 +90,6 @@ export async function trainCommand(args: string[], root: string): Promise<void> 
   const rows = [...corpus.rows, ...made]
   const others = values.teacher === undefined ? [] : taught(rows, values.teacher)
   print(`${rows.filter(({ says }) => says !== undefined).length + others.length} rows that the encoder has read`)
-  const keep = values.keep?.map(laneNamed)
   const kept = keep && { model: readModel(shipped(root)), lanes: keep }
   const trained = train({ rows: [...rows, ...others], ...(kept && { kept }), seed, print })
   printReport(trained.report, (line) => console.log(line))

@@ -93,9 +93,9 @@ function isHarmless({ unsafe, labels }: TrainingRow): boolean {
 }
 
 /** Whether nothing is learnt of a lane from a row. Words to a model are an order where a tool brings them, whoever else would only have asked. */
-function isSilent({ source, labels, unsafe }: TrainingRow, lane: Lane): boolean {
+function isSilent({ source, labels }: TrainingRow, lane: Lane): boolean {
   if (lane === 'prompt_injection') return source.startsWith('written:')
-  return lane === 'profanity' && labels.profanity === undefined && unsafe === 0 && maySwear.has(source)
+  return lane === 'profanity' && labels.profanity === undefined && maySwear.has(source)
 }
 
 /** Offensive tweets are "not hate" by Davidson's annotators and hate by those of others: worth little for hate. */

@@ -4,11 +4,10 @@
  * the same files, under the same names of sources.
  */
 import { createHash } from 'node:crypto'
-import { readdirSync, readFileSync } from 'node:fs'
 import { type Label, labels } from '../../src/classifier/lanes.js'
+import { writtenLines } from '../grammar/written.js'
 import type { TrainingRow } from '../rows.js'
 
-const folder = new URL('../written/', import.meta.url)
 /** By the beginning of a file's name; of all other requests the first. */
 const sources = ['requests', 'jailbreaks', 'remarks', 'abroad'] as const
 /** One row in so many teaches nothing, and measures: `BACK` of `training/encoder/pairs.py`. */
@@ -21,17 +20,10 @@ const back = 6
  */
 export function* askedAndAnswered(): Iterable<TrainingRow> {
   for (const kind of ['requests', 'answers'] as const) {
-    const inside = new URL(`${kind}/`, folder)
-    for (const file of readdirSync(inside)
-      .filter((name) => name.endsWith('.jsonl'))
-      .sort()) {
+    for (const { file, line, place } of writtenLines(`${kind}/`)) {
       const source = kind === 'answers' ? kind : (sources.find((name) => file.startsWith(name)) ?? sources[0])
-      const lines = readFileSync(new URL(file, inside), 'utf8').split('\n')
-      for (const [i, line] of lines.entries()) {
-        if (line === '') continue
-        const row = rowOf(line, source, `training/written/${kind}/${file}:${i + 1}`)
-        if (!isKeptBack(row.text)) yield row
-      }
+      const row = rowOf(line, source, place)
+      if (!isKeptBack(row.text)) yield row
     }
   }
 }

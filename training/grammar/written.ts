@@ -20,24 +20,34 @@ const not = ['profanity', 'sexual', 'self_harm', 'weapons', 'hate'] as const
 
 /** @throws Error where a line is no such row, with its place */
 export function* writtenRows(): Iterable<TrainingRow> {
-  for (const file of readdirSync(folder)
+  for (const { line, place } of writtenLines()) {
+    const { text, order } = parse(line, place)
+    yield {
+      text,
+      labels: order
+        ? { ...Object.fromEntries(not.map((label) => [label, 0])), prompt_injection: 1 }
+        : Object.fromEntries(labels.map((label) => [label, 0])),
+      ...(!order && { unsafe: 0 }),
+      source: 'grammar:agent_written',
+      kind: 'document',
+      role: 'tool'
+    }
+  }
+}
+
+/**
+ * The lines of the files in `training/written`, or in a folder there: the file's name, the line, and its place for messages.
+ *
+ * @param inside ends with a slash
+ */
+export function* writtenLines(inside = ''): Iterable<{ file: string; line: string; place: string }> {
+  const from = new URL(inside, folder)
+  for (const file of readdirSync(from)
     .filter((name) => name.endsWith('.jsonl'))
     .sort()) {
-    const lines = readFileSync(new URL(file, folder), 'utf8').split('\n')
-    for (const [i, line] of lines.entries()) {
-      if (line === '') continue
-      const { text, order } = parse(line, `training/written/${file}:${i + 1}`)
-      yield {
-        text,
-        labels: order
-          ? { ...Object.fromEntries(not.map((label) => [label, 0])), prompt_injection: 1 }
-          : Object.fromEntries(labels.map((label) => [label, 0])),
-        ...(!order && { unsafe: 0 }),
-        source: 'grammar:agent_written',
-        kind: 'document',
-        role: 'tool'
-      }
-    }
+    const lines = readFileSync(new URL(file, from), 'utf8').split('\n')
+    for (const [i, line] of lines.entries())
+      if (line !== '') yield { file, line, place: `training/written/${inside}${file}:${i + 1}` }
   }
 }
 
