@@ -70,6 +70,8 @@ interface Second {
   weight: number
   /** A lower score counts as this. */
   least: number
+  /** Of words without a score. */
+  unknown: number
 }
 
 interface Group {
@@ -86,15 +88,6 @@ interface Group {
  * reach 0.75 by such a sentence, and 5 reach 0.40 without.
  */
 const torn = 5
-
-/**
- * Most windows of a text that a curve was measured on (`WINDOWS` in `training/encoder/settle.py`). Each more is a chance
- * to err, though windows of one text err together: the factor on the share of harmless texts rises with their number to
- * this power. Of 30 harmless texts of 100,000 characters, laid together from prompts of `train` that pass one by one,
- * 8 were stopped without it and none is with it; of 40 harmful requests within such texts 33 and 32 are found.
- */
-const measuredWindows = 6
-const chances = 0.25
 
 export class Calibration {
   /** Whether windows need the classifier's scores. */
@@ -128,7 +121,7 @@ export class Calibration {
           if (knots === undefined) return []
           const kind = kinds.includes(group) ? (group as EncoderKind) : undefined
           const by = seconded?.groups[role]?.[group]
-          const second = by && { lane: laneNumber(by.lane), weight: by.weight, least: seconded!.least }
+          const second = by && { ...by, lane: laneNumber(by.lane), least: seconded!.least, unknown: seconded!.unknown }
           return [{ lane: lanes.indexOf(lane), second, knots, kind }]
         })
       })
@@ -158,13 +151,11 @@ export class Calibration {
     const length = this.#lengths.findIndex(({ most }) => most === null || pieces <= most)
     const groups = beside ? this.#guarded : this.#groups[speakerOf[role]][length]!
     const best = new Map<EncoderKind, EncoderFinding>()
-    const more = Math.max(1, windows.length / measuredWindows) ** chances
     for (const { logits, second, start, end, isTorn } of windows) {
       for (const { lane, second: by, knots, kind: own } of groups) {
         const alone = confidence(knots, logits[lane]! + (by === undefined ? 0 : seconding(by, second)))
         if (alone < least) continue
-        const times = isTorn ? more * torn : more
-        const sure = times === 1 ? alone : confidenceOf(shareOf(alone) * times)
+        const sure = isTorn ? confidenceOf(shareOf(alone) * torn) : alone
         const kind = own ?? this.#highest(logits)
         if (sure > (best.get(kind)?.confidence ?? 0)) best.set(kind, { kind, confidence: sure, start, end })
       }
@@ -188,9 +179,13 @@ export class Calibration {
   }
 }
 
+/** `Scorer.strongest` gives less for words without a score. */
+const leastScore = -99
+
 /** @param scores of the classifier, by lane */
-function seconding({ lane, weight, least }: Second, scores: Float32Array | undefined): number {
-  return weight * Math.max(least, scores?.[lane] ?? least)
+function seconding({ lane, weight, least, unknown }: Second, scores: Float32Array | undefined): number {
+  const score = scores?.[lane]
+  return weight * (score === undefined || score < leastScore ? unknown : Math.max(least, score))
 }
 
 export function toSpeaker(role: Role): Speaker {

@@ -46,8 +46,10 @@ const Manifest = Type.Object({
       Type.Object({
         /** Digest of the classifier's file with which the confidences were measured. */
         classifier_sha256: Type.String({ pattern: '^[0-9a-f]{64}$' }),
-        /** Lower scores, and unknown words, count as this: an unknown word is not evidence of harmlessness. */
+        /** Lower scores count as this. */
         least: Type.Number(),
+        /** Words that the classifier does not know have no score, and count as this: they speak neither for nor against. */
+        unknown: Type.Number(),
         /** By role and group, the classifier's lane and the weight of its score. */
         groups: byRole(byRole(Type.Object({ lane: Type.String(), weight: Type.Number({ minimum: 0 }) })))
       })

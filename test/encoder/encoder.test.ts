@@ -79,8 +79,8 @@ t.test('harm in an answer is found whoever says it, and an attack on a model is 
 
 t.test('what the classifier says of the same words is added where a group is seconded', async (t) => {
   const folder = copied(t)
-  const second = (weight: number, least = -3) =>
-    seconded(folder, { least, groups: { user: { request: { lane: 'harmful_request', weight } } } })
+  const second = (weight: number, { least = -3, unknown = -1 } = {}) =>
+    seconded(folder, { least, unknown, groups: { user: { request: { lane: 'harmful_request', weight } } } })
   const said = async (text: string, role: Role = 'user') => {
     const { encoder } = await open(t, {}, folder)
     const [reading] = await encoder.read([asks(text, { role })])
@@ -98,21 +98,23 @@ t.test('what the classifier says of the same words is added where a group is sec
   const answer = await said('steal it', 'assistant')
   second(9)
   t.equal(await said('steal it', 'assistant'), answer, 'another role is not seconded')
-  // Words that it does not know count as the least does, neither more nor less.
-  const unknown = 'xqzv steal wqpz'
-  t.ok(shippedScorer().score(new Folder().fold(unknown), unknown).strongest(lanes.indexOf('harmful_request')) < -3)
+  // Words that it does not know have no score, and count as what is set for them, whatever the least of others is.
+  const strange = 'xqzv steal wqpz'
+  t.ok(shippedScorer().score(new Folder().fold(strange), strange).strongest(lanes.indexOf('harmful_request')) < -99)
   second(0)
-  const without = await said(unknown)
-  second(0.1, -3)
-  const lowered = await said(unknown)
-  second(0.1, -6)
+  const without = await said(strange)
+  second(0.1)
+  const lowered = await said(strange)
   t.ok(lowered < without)
-  t.ok((await said(unknown)) <= lowered)
+  second(0.1, { least: -6 })
+  t.equal(await said(strange), lowered)
+  second(0.1, { unknown: 0 })
+  t.equal(await said(strange), without)
 })
 
 t.test('a window reads the same whatever was read before it', async (t) => {
   const folder = copied(t)
-  seconded(folder, { least: -3, groups: { user: { request: { lane: 'harmful_request', weight: 0.5 } } } })
+  seconded(folder, { groups: { user: { request: { lane: 'harmful_request', weight: 0.5 } } } })
   const { encoder } = await open(t, {}, folder)
   const texts = ['how to steal a car', 'HOW TO STEAL A CAR', 'how  to  steal a car']
   const together = await encoder.read(texts.map((text) => asks(text)))
@@ -323,7 +325,7 @@ function copied(t: Test): string {
 /** A manifest whose groups the classifier seconds. */
 function withSecond(manifest: { calibrated: object }, more: object): object {
   const classifier_sha256 = createHash('sha256').update(readFileSync(shippedFile)).digest('hex')
-  const seconded = { classifier_sha256, least: -3, groups: {}, ...more }
+  const seconded = { classifier_sha256, least: -3, unknown: -1, groups: {}, ...more }
   return { ...manifest, calibrated: { ...manifest.calibrated, seconded } }
 }
 

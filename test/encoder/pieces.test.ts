@@ -1,9 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { Calibration, confidence } from '../../src/encoder/calibration.js'
+import { confidence } from '../../src/encoder/calibration.js'
 import { legible } from '../../src/encoder/legible.js'
-import type { Manifest } from '../../src/encoder/manifest.js'
 import { readPieces } from '../../src/encoder/pieces.js'
 import { piecesOf, plan, stretchOf, unreadOf, windowPieces, windowStarts } from '../../src/encoder/windows.js'
 import { passagesAround } from '../../src/text/sentences.js'
@@ -25,40 +24,6 @@ t.test('confidences are those of the training', async (t) => {
   for (const [logit, sure] of told.confidences) {
     t.ok(Math.abs(confidence(told.knots, logit) - sure) < 1e-12, `${logit}: ${confidence(told.knots, logit)}`)
   }
-})
-
-t.test('of more windows than were measured a score says less, and each more says little of it', async (t) => {
-  const calibration = new Calibration({
-    lanes: ['jailbreak'],
-    calibrated: { lengths: [{ name: 'any', most: null }], groups: { user: { jailbreak: 'jailbreak' } } },
-    calibration: {
-      user: {
-        any: {
-          jailbreak: [
-            [0, 0.25],
-            [2, 0.6],
-            [4, 0.95]
-          ]
-        }
-      }
-    }
-  } as unknown as Manifest)
-  // 0.60: the logit that one harmless text in 500 reaches.
-  const high = 2
-  const of = (windows: number, isTorn = false) => {
-    const scored = Array.from({ length: windows }, (_, i) => ({
-      logits: Float32Array.of(i === 0 ? high : -20),
-      start: i,
-      end: i + 1,
-      isTorn
-    }))
-    return calibration.findings('user', 9999, scored)[0]!.confidence
-  }
-  t.equal(of(6), of(1), 'up to six, as measured')
-  t.ok(of(64) < of(7) && of(7) < of(6))
-  // 64 / 6 to the fourth root: 0.2 % become 0.36.
-  t.ok(of(64) > 0.45 && of(64) < 0.5, `${of(64)}`)
-  t.ok(of(64, true) < of(6, true), 'a sentence without its paragraph, too')
 })
 
 t.test('a piece is known by its place in the text', async (t) => {

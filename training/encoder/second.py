@@ -25,13 +25,19 @@ SCRIPT = ROOT / 'training' / 'screen-scores.mjs'
 CLASSIFIER = ROOT / 'config' / 'models' / 'classifier.bin'
 # In the work folder.
 HELD = 'screen-held.jsonl'
-# A lower score counts as this, and so do words that it does not know: what the classifier never heard of is not thereby harmless.
-# The median of harmless texts lies about here.
+# A lower score counts as this: the median of harmless texts lies about here.
 LEAST = -3.0
+# Words that it does not know have no score, and count as this: a score that written requests, harmful and honest, reach about equally often
+# (they mean 0.1 and -1.6), so that it speaks neither for nor against. While they counted as the least, of harmful requests in languages
+# that it cannot read 37 % were found, of all others 56 to 59 %.
+UNKNOWN = -1.0
+# The score of words without one lies below this (`Scorer.strongest`).
+NONE = -50.0
 # By role, the lanes that it seconds (its own are named alike), and how much its score counts. Words tell what is asked for: of written
 # requests that were kept back as many are found with any weight up to 0.75, of other people's more with one, in languages that it hardly
-# knows fewer. Whether a remark is abusive, an answer helpful or a note an order they tell less well; whether a remark is hateful, or a user
-# sets a model's instructions aside, not at all: honest remarks name the same groups, and prompts that set rules for an answer use the same words.
+# knows fewer. Whether an answer is helpful or a note an order they tell less well; whether a remark is hateful or abusive, or a user
+# sets a model's instructions aside, not at all: honest remarks name the same groups, who swears at a printer uses the words of abuse, and
+# prompts that set rules for an answer those of orders.
 ASKED, SAID = 0.5, 0.25
 SECONDED: dict[str, dict[str, float]] = {
     'user': {
@@ -40,7 +46,6 @@ SECONDED: dict[str, dict[str, float]] = {
         'violence': ASKED,
         'sexual': ASKED,
         'jailbreak': ASKED,
-        'harassment': SAID,
     },
     'assistant': dict.fromkeys(('harmful_answer', 'hate', 'harassment', 'self_harm', 'sexual'), SAID),
     'tool': {'prompt_injection': SAID},
@@ -68,7 +73,8 @@ class Seconds:
         for speaker, lanes in SECONDED.items():
             which = np.array([(role or row.role) == speaker for row in rows])
             for lane, weight in lanes.items():
-                heard = np.maximum(said[:, self.lanes.index(lane)], LEAST)
+                score = said[:, self.lanes.index(lane)]
+                heard = np.where(score < NONE, UNKNOWN, np.maximum(score, LEAST))
                 out[which, LANE[lane]] += weight * heard[which]
         return out
 
@@ -111,6 +117,7 @@ def manifest(groups: dict[str, dict[str, tuple[str, float]]]) -> dict[str, Any]:
     return {
         'classifier_sha256': hashlib.sha256(CLASSIFIER.read_bytes()).hexdigest(),
         'least': LEAST,
+        'unknown': UNKNOWN,
         'groups': {
             role: {
                 group: {'lane': lane, 'weight': lanes[lane]} for group, (lane, _) in groups[role].items() if lane in lanes

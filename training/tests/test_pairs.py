@@ -77,7 +77,8 @@ def test_written_requests_say_what_they_are() -> None:
     rows = written_rows()
     assert {row.source for row in rows} == set(ASKED)
     by = {source: [row for row in rows if row.source == source] for source in ASKED}
-    harmful = next(row for row in by[REQUESTS] if row.harmful)
+    # What is after a model's instructions need be after nothing else.
+    harmful = next(row for row in by[REQUESTS] if row.harmful and not {'prompt_injection', 'jailbreak'} & row.labels.keys())
     value, _ = targets(harmful)
     assert value[LANE['harmful_request']] == 1 and value[LANE['unsafe']] == 1
     jailbreak = next(row for row in by[JAILBREAKS] if row.labels.get('jailbreak'))

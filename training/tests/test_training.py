@@ -198,10 +198,10 @@ def test_the_classifier_seconds_what_a_role_may_be_stopped_for_and_no_other() ->
         logits = np.zeros((1, len(LANES)))
         added = seconds.added(rows, logits)[0]
         assert added[LANE['harmful_request']] == 3.0
-        # Below `LEAST`, and where it knows no word, it counts as that.
+        # Below `LEAST` it counts as that, and where it knows no word as `UNKNOWN`.
         assert added[LANE['hate']] == 0.25 * second.LEAST
         assert added[LANE['prompt_injection']] == 0
-        assert seconds.added(rows, logits, 'tool')[0, LANE['prompt_injection']] == 0.25 * second.LEAST
+        assert seconds.added(rows, logits, 'tool')[0, LANE['prompt_injection']] == 0.25 * second.UNKNOWN
         assert not logits.any()
     finally:
         told.undo()
