@@ -27,13 +27,20 @@ export async function textsOf(data, which) {
   }
   const all = write('natural', rows.slice(0, wanted))
   const files = new Map()
+  let alone
   const ours = which === 'natural' ? undefined : await openEvaluator('default', 'required')
   return {
     rows: Math.min(rows.length, wanted),
     /** @param kind of load: what tools bring is raised nearly always, and comes as it is */
     async of({ size, kind }) {
       if (ours === undefined || kind === 'agent') return { file: all, isWhole: false }
-      if (!files.has(size)) files.set(size, write(String(size), await cleared(ours, bodiesOf(rows, size - frame))))
+      if (!files.has(size)) {
+        // Of rows that are raised alone no long body would be cleared.
+        alone ??= await cleared(ours, rows)
+        const bodies = await cleared(ours, bodiesOf(alone, size - frame))
+        if (bodies.length === 0) throw new Error(`of ${data} no body of ${size} bytes is cleared whole`)
+        files.set(size, write(String(size), bodies))
+      }
       return { file: files.get(size), isWhole: true }
     },
     async remove() {
