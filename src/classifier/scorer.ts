@@ -15,6 +15,7 @@ import {
   isWide,
   longest,
   mostBlocks,
+  noScore,
   scaleOf,
   segment,
   segmentStep,
@@ -31,9 +32,6 @@ export const mostUnknown = 0.4
 
 /** Fewer words than this are a name or a number, in no language. */
 const fewest = 3
-
-/** The score of a missing window. */
-const none = -100
 
 const REQUEST = lanes.indexOf('harmful_request')
 const SCREEN = lanes.indexOf('screen')
@@ -126,11 +124,11 @@ export class Scorer {
    */
   score(folded: Folder, text: string, whole = text.length): this {
     const words = this.#words.read(folded, text)
-    this.#best.fill(none)
+    this.#best.fill(noScore)
     const pages = this.#pages
     pages.words = Math.max(page, Math.ceil(words.count / mostPages))
     pages.count = words.count <= page ? 0 : Math.ceil(words.count / pages.words)
-    if (pages.count > 0) pages.best.fill(none)
+    if (pages.count > 0) pages.best.fill(noScore)
     this.#unread.share = 0
     this.#unscored.share = 0
     this.#wholeLength = (words.count * Math.max(1, whole / Math.max(1, text.length))) / longest
@@ -164,13 +162,13 @@ export class Scorer {
     const { count, best, from, to } = this.#pages
     for (const [i, kind] of screens.entries()) {
       for (let at = i * mostPages; at < i * mostPages + count; at++) {
-        const confidence = best[at] === none ? 0 : this.#alone(paged[i]!, best[at]!, lift[i])
+        const confidence = best[at] === noScore ? 0 : this.#alone(paged[i]!, best[at]!, lift[i])
         if (confidence >= least) tell(kind, confidence, this.#words.span(folded, text, from[at]!, to[at]!))
       }
     }
   }
 
-  /** The score of a lane's strongest window, before calibration; below -99 where there is none. */
+  /** The score of a lane's strongest window, before calibration; `noScore` where there is none. */
   strongest(lane: number): number {
     return Math.max(this.#best[lane]!, this.#best[WIDTH + lane]!)
   }
@@ -179,7 +177,7 @@ export class Scorer {
   confidence(lane: number): number {
     if (lane === SCREEN && this.#unread.share >= foreignFrom) {
       const score = this.strongest(lane)
-      return score === none ? 0 : this.#calibrated(lane, score, foreignLift)
+      return score === noScore ? 0 : this.#calibrated(lane, score, foreignLift)
     }
     const wide = this.#best[lane]!
     const narrow = this.#best[WIDTH + lane]!
@@ -187,7 +185,7 @@ export class Scorer {
     const confidence = this.#calibrated(lane, narrow)
     const most = this.#model.ceiling[lane]!
     if (confidence <= most || (lane === REQUEST && this.#isForeign(lane))) return confidence
-    return Math.max(heldTo(most, confidence), wide === none ? 0 : this.#calibrated(lane, wide))
+    return Math.max(heldTo(most, confidence), wide === noScore ? 0 : this.#calibrated(lane, wide))
   }
 
   /** @param more added to the log odds */
@@ -245,7 +243,7 @@ export class Scorer {
    */
   place(folded: Folder, text: string, lane: number, confidence: number, drifts: Drifts): Span {
     const wide = this.#best[lane]!
-    const isNarrow = this.#best[WIDTH + lane]! > wide && (wide === none || this.#calibrated(lane, wide) < confidence)
+    const isNarrow = this.#best[WIDTH + lane]! > wide && (wide === noScore || this.#calibrated(lane, wide) < confidence)
     const at = isNarrow ? WIDTH + lane : lane
     const [from, to] = [this.#from[at]!, this.#to[at]!]
     const first = this.evidence.begin(folded, this.#words, lane, drifts[lane]!, from, to)

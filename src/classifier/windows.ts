@@ -159,6 +159,9 @@ function wholeClass(count: number): number {
   return count <= 16 ? 3 : count <= 48 ? 4 : 5
 }
 
+/** The score of a lane of whose windows none has one. */
+export const noScore = -100
+
 /** Factor for the sum of a window's weights. */
 export function scaleOf(count: number): number {
   return 1 / Math.sqrt(count)

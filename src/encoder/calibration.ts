@@ -6,6 +6,7 @@
  */
 import type { Role } from '../base/chat.js'
 import { laneNumber } from '../classifier/lanes.js'
+import { noScore } from '../classifier/windows.js'
 import { type EncoderFinding, type EncoderKind, encoderKinds, type Stretch } from './index.js'
 import type { Manifest } from './manifest.js'
 import { confidenceOf, shareOf } from './scale.js'
@@ -179,13 +180,10 @@ export class Calibration {
   }
 }
 
-/** `Scorer.strongest` gives less for words without a score. */
-const leastScore = -99
-
 /** @param scores of the classifier, by lane */
 function seconding({ lane, weight, least, unknown }: Second, scores: Float32Array | undefined): number {
-  const score = scores?.[lane]
-  return weight * (score === undefined || score < leastScore ? unknown : Math.max(least, score))
+  const score = scores?.[lane] ?? noScore
+  return weight * (score === noScore ? unknown : Math.max(least, score))
 }
 
 export function toSpeaker(role: Role): Speaker {

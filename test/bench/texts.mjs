@@ -27,7 +27,7 @@ export async function textsOf(data, which) {
   }
   const all = write('natural', rows.slice(0, wanted))
   const files = new Map()
-  let alone
+  let clearedRows
   const ours = which === 'natural' ? undefined : await openEvaluator('default', 'required')
   return {
     rows: Math.min(rows.length, wanted),
@@ -36,8 +36,8 @@ export async function textsOf(data, which) {
       if (ours === undefined || kind === 'agent') return { file: all, isWhole: false }
       if (!files.has(size)) {
         // Of rows that are raised alone no long body would be cleared.
-        alone ??= await cleared(ours, rows)
-        const bodies = await cleared(ours, bodiesOf(alone, size - frame))
+        clearedRows ??= await cleared(ours, rows)
+        const bodies = await cleared(ours, bodiesOf(clearedRows, size - frame))
         if (bodies.length === 0) throw new Error(`of ${data} no body of ${size} bytes is cleared whole`)
         files.set(size, write(String(size), bodies))
       }

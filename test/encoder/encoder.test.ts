@@ -79,8 +79,8 @@ t.test('harm in an answer is found whoever says it, and an attack on a model is 
 
 t.test('what the classifier says of the same words is added where a group is seconded', async (t) => {
   const folder = copied(t)
-  const second = (weight: number, { least = -3, unknown = -1 } = {}) =>
-    seconded(folder, { least, unknown, groups: { user: { request: { lane: 'harmful_request', weight } } } })
+  const second = (weight: number, more = {}) =>
+    seconded(folder, { groups: { user: { request: { lane: 'harmful_request', weight } } }, ...more })
   const said = async (text: string, role: Role = 'user') => {
     const { encoder } = await open(t, {}, folder)
     const [reading] = await encoder.read([asks(text, { role })])

@@ -4,6 +4,7 @@
  */
 import { type Lane, lanes, WIDTH } from '../../src/classifier/lanes.js'
 import { sigmoid } from '../../src/classifier/sigmoid.js'
+import { noScore } from '../../src/classifier/windows.js'
 import type { Dataset } from './dataset.js'
 import { threshold } from './metrics.js'
 
@@ -71,7 +72,7 @@ function pointsOf(
 ): Point[] {
   const sums = new Map<string, number>()
   const keyOf = (row: number) => `${all[row]!.source} ${value[row * WIDTH + lane]}`
-  const chosen = rows.filter((row) => value[row * WIDTH + lane]! >= 0 && scores[row * WIDTH + lane]! > -100)
+  const chosen = rows.filter((row) => value[row * WIDTH + lane]! >= 0 && scores[row * WIDTH + lane]! > noScore)
   for (const row of chosen) sums.set(keyOf(row), (sums.get(keyOf(row)) ?? 0) + weight[row * WIDTH + lane]!)
   // Of each class the shares of its sources add up to one half.
   const count = [0, 0]

@@ -6,7 +6,7 @@
  */
 import { WIDTH } from '../../src/classifier/lanes.js'
 import { sigmoid } from '../../src/classifier/sigmoid.js'
-import { Blocks, forEachWindow, scaleOf } from '../../src/classifier/windows.js'
+import { Blocks, forEachWindow, noScore, scaleOf } from '../../src/classifier/windows.js'
 import type { Dataset } from './dataset.js'
 import { Random } from './random.js'
 import { emptyWeights, WeightSum, type Weights } from './weights.js'
@@ -103,7 +103,7 @@ export class Trainer {
     prefix.fill(0, 0, WIDTH)
     for (let i = 0; i < count; i++) this.#addWord(first + i, i)
     const { score, from, to, kind } = this
-    score.fill(-100)
+    score.fill(noScore)
     const bias = this.#weights.bias
     forEachWindow(blocks, (firstBlock, afterBlock, length, k) => {
       const [a, b] = [edges[firstBlock]!, edges[afterBlock]!]

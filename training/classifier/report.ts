@@ -1,6 +1,7 @@
 /** What the cross-validation found, for people: by lane, and in each by source. */
 import { lanes, WIDTH } from '../../src/classifier/lanes.js'
 import { sigmoid } from '../../src/classifier/sigmoid.js'
+import { noScore } from '../../src/classifier/windows.js'
 import type { Calibration } from './calibrate.js'
 import type { Dataset } from './dataset.js'
 import type { HeldOut } from './folds.js'
@@ -91,7 +92,7 @@ export function screenCurve(data: Dataset, { rows, scores }: HeldOut, { slope, o
     const cleared = new Map<string, number[]>()
     for (const row of rows) {
       const target = data.value[row * WIDTH + lane]!
-      if (target < 0 || scores[row * WIDTH + lane]! < -99) continue
+      if (target < 0 || scores[row * WIDTH + lane]! <= noScore) continue
       if (target === 1) stopped.push(confidence(row))
       else {
         const { kind } = data.rows[row]!

@@ -27,12 +27,12 @@ CLASSIFIER = ROOT / 'config' / 'models' / 'classifier.bin'
 HELD = 'screen-held.jsonl'
 # A lower score counts as this: the median of harmless texts lies about here.
 LEAST = -3.0
-# Words that it does not know have no score, and count as this: a score that written requests, harmful and honest, reach about equally often
-# (they mean 0.1 and -1.6), so that it speaks neither for nor against. While they counted as the least, of harmful requests in languages
+# Words that it does not know have no score, and count as this: between what honest written requests score on the mean and harmful ones
+# (-1.6 and 0.1), so that it speaks neither for nor against. While they counted as the least, of harmful requests in languages
 # that it cannot read 37 % were found, of all others 56 to 59 %.
 UNKNOWN = -1.0
-# The score of words without one lies below this (`Scorer.strongest`).
-NONE = -50.0
+# `noScore` of `src/classifier/windows.ts`.
+NONE = -100.0
 # By role, the lanes that it seconds (its own are named alike), and how much its score counts. Words tell what is asked for: of written
 # requests that were kept back as many are found with any weight up to 0.75, of other people's more with one, in languages that it hardly
 # knows fewer. Whether an answer is helpful or a note an order they tell less well; whether a remark is hateful or abusive, or a user
@@ -74,7 +74,7 @@ class Seconds:
             which = np.array([(role or row.role) == speaker for row in rows])
             for lane, weight in lanes.items():
                 score = said[:, self.lanes.index(lane)]
-                heard = np.where(score < NONE, UNKNOWN, np.maximum(score, LEAST))
+                heard = np.where(score == NONE, UNKNOWN, np.maximum(score, LEAST))
                 out[which, LANE[lane]] += weight * heard[which]
         return out
 
