@@ -2,9 +2,11 @@
  * Logistic regression by stochastic gradient descent (AdaGrad: Duchi, Hazan, Singer 2011), all lanes at once. A text is a
  * bag of windows and scores what its strongest window scores, in training as in serving: of a harmful text the window
  * that shows it learns, of a harmless one the window that comes closest to looking harmful. That mines hard negatives
- * inside every long text, and lets one label stand for a page of which two lines earned it.
+ * inside every long text, and lets one label stand for a page of which two lines earned it. A window of which most words
+ * are unknown has no score, and nothing is learnt from it.
  */
-import { WIDTH } from '../../src/classifier/lanes.js'
+import { UNKNOWN, WIDTH } from '../../src/classifier/lanes.js'
+import { mostUnknown } from '../../src/classifier/scorer.js'
 import { sigmoid } from '../../src/classifier/sigmoid.js'
 import { Blocks, forEachWindow, noScore, scaleOf } from '../../src/classifier/windows.js'
 import type { Dataset } from './dataset.js'
@@ -71,7 +73,7 @@ export class Trainer {
   #activeCount = 0
   #rate = 0
   loss = 0
-  /** By lane, of the row scored last: its strongest window. */
+  /** By lane, of the row scored last: its strongest window; `noScore` where no window has one. */
   readonly score = new Float64Array(WIDTH)
   readonly from = new Int32Array(WIDTH)
   readonly to = new Int32Array(WIDTH)
@@ -107,8 +109,9 @@ export class Trainer {
     const bias = this.#weights.bias
     forEachWindow(blocks, (firstBlock, afterBlock, length, k) => {
       const [a, b] = [edges[firstBlock]!, edges[afterBlock]!]
+      if (prefix[b * WIDTH + UNKNOWN]! - prefix[a * WIDTH + UNKNOWN]! > mostUnknown * length) return
       const scale = scaleOf(length)
-      for (let lane = 0; lane < WIDTH; lane++) {
+      for (let lane = 0; lane < UNKNOWN; lane++) {
         const z = (prefix[b * WIDTH + lane]! - prefix[a * WIDTH + lane]!) * scale + bias[k * WIDTH + lane]!
         if (z <= score[lane]!) continue
         score[lane] = z
@@ -129,7 +132,9 @@ export class Trainer {
     for (let lane = 0; lane < WIDTH; lane++) prefix[after + lane] = prefix[before + lane]!
     const w = word[at]!
     const whole = featureStart[w]!
-    for (let f = features[whole]! < 0 ? whole + 1 : whole; f < featureStart[w + 1]!; f++) {
+    const isUnknown = features[whole]! < 0
+    if (isUnknown) prefix[after + UNKNOWN]! += 1
+    for (let f = isUnknown ? whole + 1 : whole; f < featureStart[w + 1]!; f++) {
       const base = features[f]! * WIDTH
       const value = f === whole ? 1 : gramValue
       for (let lane = 0; lane < WIDTH; lane++) prefix[after + lane]! += words[base + lane]! * value
@@ -157,7 +162,7 @@ export class Trainer {
     for (let lane = 0; lane < WIDTH; lane++) {
       const at = row * WIDTH + lane
       const target = value[at]!
-      if (target < 0) continue
+      if (target < 0 || this.score[lane] === noScore) continue
       const p = sigmoid(this.score[lane]!)
       const gradient = (p - target) * weight[at]! * share[row]! * (target === 1 ? positive[lane]! : 1)
       this.loss += Math.abs(p - target)

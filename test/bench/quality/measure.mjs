@@ -3,18 +3,41 @@ import { asChat, bareText, hasRole } from './ours.mjs'
 import { categoryOf, truthOf } from './rows.mjs'
 import { areas, f1, wilson } from './stats.mjs'
 
-/** Gives every row `bare`, its verdict as the evaluate endpoint reads it, and `chat`, its verdict in its own role. */
+/**
+ * Gives every row `bare`, its verdict as the evaluate endpoint reads it, and `chat`, its verdict in its own role; harmless
+ * documents also `brought`, as a tool's result: a document is pasted by one and fetched for another.
+ */
 export async function judgeAll(sets, judge, log) {
   for (const [name, rows] of sets) {
     const started = performance.now()
     for (const row of rows) {
       row.bare = await judge(bareText(row.text))
       row.chat = hasRole(row) ? await judge(asChat(row)) : row.bare
+      if (isHarmlessDocument(row))
+        row.brought = row.role === 'tool' ? row.chat : await judge(asChat({ ...row, role: 'tool' }))
       row.truth = truthOf(row)
     }
     log(`${name}: ${rows.length} rows, ${Math.round(((performance.now() - started) * 1000) / rows.length)} µs each`)
   }
   return sets
+}
+
+const isHarmlessDocument = ({ group }) => group === 'benign documents'
+
+/** What is stopped of harmless documents, as a user's own words and as tools' results: of all together, then by set. */
+export function harmlessDocuments(judged) {
+  const ofRows = (rows) => {
+    const told = (reading) => ({
+      notPermitted: wilson(rows.filter((row) => row[reading].caught).length, rows.length),
+      forbidden: wilson(rows.filter((row) => row[reading].forbidden).length, rows.length)
+    })
+    return { rows: rows.length, pasted: told('bare'), brought: told('brought') }
+  }
+  const sets = [...judged]
+    .map(([set, rows]) => [set, rows.filter(isHarmlessDocument)])
+    .filter(([, rows]) => rows.length > 0)
+  if (sets.length === 0) return []
+  return [['all', sets.flatMap(([, rows]) => rows)], ...sets].map(([set, rows]) => ({ set, ...ofRows(rows) }))
 }
 
 /** Recall and false positives of some rows, in both readings. */

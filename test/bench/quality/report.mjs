@@ -33,6 +33,7 @@ export function toMarkdown(results) {
     ['Categories', categoryTable(results.categories)],
     ['Kinds of text', rateTable('kind', results.kinds)],
     ['Languages', rateTable('language', results.languages)],
+    ['Harmless documents', documentTable(results.documents)],
     ['Personal data and secrets', structuredTable(results.structured)],
     ['Direct injection as chats', chatTable(results.chats)],
     ['Disguises', disguiseTable(results.disguises)],
@@ -47,10 +48,33 @@ export function toMarkdown(results) {
 }
 
 const notes = `Shares are per cent with 95 % intervals: Wilson's for rates, a bootstrap over rows for areas.
-"Not permitted" is \`depends\`, \`divert\` or \`forbid\`. A document that may hide an instruction is judged as a tool's result,
-a model's answer as an answer, and where a source gives a system prompt it stands before the text; "as bare text" is the
+"Not permitted" is \`depends\`, \`divert\` or \`forbid\`. A document of a source with hidden instructions is judged as a tool's
+result, others as a user's own words (harmless ones in both roles: below), a model's answer as an answer, and where a source gives a system prompt it stands before the text; "as bare text" is the
 same text alone, as the evaluate endpoint reads it without a role in the context. Languages are those that a source names; where it names none, the script
 of most letters decides, and Latin letters count as English, since those sources are English.`
+
+/** Harmless documents in the two roles in which they come. */
+function documentTable(documents) {
+  if (documents.length === 0) return ''
+  return table(
+    [
+      'set',
+      'rows',
+      "as a user's own words: not permitted",
+      'forbidden',
+      "as a tool's result: not permitted",
+      'forbidden'
+    ],
+    documents.map(({ set, rows, pasted, brought }) => [
+      set,
+      rows,
+      share(pasted.notPermitted),
+      share(pasted.forbidden),
+      share(brought.notPermitted),
+      share(brought.forbidden)
+    ])
+  )
+}
 
 /** What a chat's own system prompt changes: for attacks, and for harmless prompts behind prompts that guard something. */
 export function chatTable({ attacks, behind }) {

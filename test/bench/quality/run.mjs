@@ -10,7 +10,15 @@ import { parseArgs } from 'node:util'
 import { drawChart } from './chart.mjs'
 import { inChats } from './chats.mjs'
 import { installLibraries, versions } from './libraries.mjs'
-import { judgeAll, perCategory, perProperty, perSet, pooledComments, structured } from './measure.mjs'
+import {
+  harmlessDocuments,
+  judgeAll,
+  perCategory,
+  perProperty,
+  perSet,
+  pooledComments,
+  structured
+} from './measure.mjs'
 import { detectors, openEvaluator } from './ours.mjs'
 import { toMarkdown } from './report.mjs'
 import { disguised, inLongText } from './robust.mjs'
@@ -95,6 +103,7 @@ async function measure() {
     categories: perCategory(judged, ours.middle),
     kinds: perProperty(judged, 'kind'),
     languages: perProperty(judged, 'language'),
+    documents: harmlessDocuments(judged),
     pooled: pooledComments(judged),
     structured: structured(judged, await detectors()),
     injectionFalsePositives: takenForInjection(rows),

@@ -16,7 +16,6 @@ export function writeSummary(file, results) {
 const groupNames = {
   'benign prompts': 'ordinary prompts and questions',
   'look-alikes': 'harmless sentences with dangerous words',
-  'benign documents': 'harmless documents, as tool results',
   'harmful requests': 'harmful requests',
   jailbreak: 'jailbreaks in the wild',
   'direct injection': 'prompt injection by the user',
@@ -25,7 +24,7 @@ const groupNames = {
   comments: 'toxic and hateful comments'
 }
 
-function summaryOf({ about, groups, targets, systems, chats }) {
+function summaryOf({ about, groups, documents, targets, systems, chats }) {
   const groupLines = Object.entries(groupNames).flatMap(([value, name]) => {
     const group = groups.find((entry) => entry.value === value)
     if (group === undefined) return []
@@ -42,10 +41,26 @@ function summaryOf({ about, groups, targets, systems, chats }) {
       ]
     ]
   })
+  const all = documents.find(({ set }) => set === 'all')
+  const documentLines = Object.entries({ pasted: "as a user's own words", brought: "as tools' results" }).flatMap(
+    ([reading, name]) =>
+      all === undefined
+        ? []
+        : [
+            [
+              `harmless documents, ${name}`,
+              all.rows,
+              '',
+              '',
+              share(all[reading].notPermitted),
+              share(all[reading].forbidden)
+            ]
+          ]
+  )
   const missed = targets.filter(({ reached }) => reached === false)
   return `${about.policy}, commit ${about.commit}, ${about.rows.toLocaleString('en')} rows, per cent with 95 % intervals:
 
-${table(['texts', 'rows', 'harmful: not permitted', 'harmful: forbidden', 'harmless: not permitted', 'harmless: forbidden'], groupLines)}
+${table(['texts', 'rows', 'harmful: not permitted', 'harmful: forbidden', 'harmless: not permitted', 'harmless: forbidden'], [...groupLines, ...documentLines])}
 
 Many injections are harmful only by what the operator's prompt guards. Direct injection alone and with the system prompt that its source gives, and harmless prompts behind prompts written for this bench:
 

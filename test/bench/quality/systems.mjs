@@ -29,7 +29,7 @@ const tasks = [
     name: 'indirect injection',
     positive: ofGroup('indirect injection'),
     negative: ofGroup('benign documents'),
-    ours: ({ chat }) => chat.caught
+    ours: ({ chat, brought = chat }) => brought.caught
   },
   {
     name: 'profanity',
