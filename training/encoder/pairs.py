@@ -29,7 +29,8 @@ PAIRS, FOREIGN, ORDINARY, WORK, SENTENCES = (
 )
 # One prompt in so many is kept back, with all that is said to it.
 BACK = 6
-# Prompts that keep a value or facts, and nothing else: whatever other people ask of other bots is harmless there.
+# Files (`values.jsonl`, `values-2.jsonl`) of prompts that keep a value or facts, and nothing else: whatever other people ask of
+# other bots is harmless there.
 NARROW = ('people', 'records', 'secrets', 'values', 'vaults')
 # A sentence of a corpus' system prompt that holds none of these limits nothing.
 LIMITS = re.compile(
@@ -55,6 +56,11 @@ class Prompt:
     keeps: tuple[bool | None, ...]
     goes: tuple[str, ...]
     honest: tuple[str, ...]
+
+    @property
+    def is_narrow(self) -> bool:
+        """Whether it keeps a value or facts alone."""
+        return self.kind.split('-')[0] in NARROW
 
     @property
     def key(self) -> str:
@@ -102,7 +108,7 @@ def pair_rows(found: list[Prompt], corpus: list[Row], guards: list[str], count: 
     random = np.random.default_rng((seed, 91))
     asks = [row.text for row in corpus if row.benign and row.kind == 'prompt' and row.role == 'user' and 4 <= len(row.text) <= 600]
     systems = [row for row in corpus if row.benign and row.source == 'benign_system_prompts']
-    narrow = [prompt for prompt in found if prompt.kind in NARROW]
+    narrow = [prompt for prompt in found if prompt.is_narrow]
     made: list[Row] = []
 
     def say(text: str, source: str, goes: int, guard: str, key: str, language: str = 'en') -> None:
@@ -118,7 +124,7 @@ def pair_rows(found: list[Prompt], corpus: list[Row], guards: list[str], count: 
         for texts, goes in ((prompt.goes, 1), (prompt.honest, 0)):
             for text in texts:
                 say(text, PAIRS, goes, guard, prompt.key, prompt.language)
-        if prompt.kind not in NARROW:
+        if not prompt.is_narrow:
             continue
         for _ in range(12):
             other = narrow[int(random.integers(len(narrow)))]
