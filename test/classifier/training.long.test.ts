@@ -2,9 +2,13 @@ import t from 'tap'
 import { lanes, WIDTH } from '../../src/classifier/lanes.js'
 import { decodeModel } from '../../src/classifier/model.js'
 import { Scorer } from '../../src/classifier/scorer.js'
+import { noScore } from '../../src/classifier/windows.js'
 import { Folder } from '../../src/text/fold.js'
 import { plan, train } from '../../training/classifier/command.js'
+import { buildDataset } from '../../training/classifier/dataset.js'
+import { Trainer } from '../../training/classifier/fit.js'
 import { trainLane } from '../../training/classifier/lane.js'
+import { emptyWeights } from '../../training/classifier/weights.js'
 import type { TrainingRow } from '../../training/rows.js'
 import { tinyCorpus } from './support.js'
 
@@ -15,6 +19,27 @@ const trained = train({ rows: tiny, seed: 3, print })
 t.test('training gives the same bytes for the same rows and seed, and others for another seed', async (t) => {
   t.ok(train({ rows: tiny, seed: 3, print }).bytes.equals(trained.bytes))
   t.notOk(train({ rows: tiny, seed: 4, print }).bytes.equals(trained.bytes))
+})
+
+t.test('words that no table holds have no score, in training as in the program, and teach nothing', (t) => {
+  const unknown: TrainingRow = { ...tiny[0]!, text: 'vreplo gantusk mirodel kaspin torluvex' }
+  const data = buildDataset([unknown, ...tiny], { wordBits: 14, pairBits: 14 })
+  const options = {
+    ...plan,
+    seed: 3,
+    share: new Float32Array(data.rows.length).fill(1),
+    positive: new Float32Array(WIDTH).fill(1)
+  }
+  const weights = emptyWeights(data)
+  const trainer = new Trainer(data, weights, options)
+  trainer.begin(plan.rate)
+  trainer.scoreRow(0)
+  t.ok(trainer.score.every((score) => score === noScore))
+  t.equal(trainer.step(0), false)
+  t.ok(weights.words.every((weight) => weight === 0))
+  trainer.scoreRow(1)
+  t.not(trainer.score[0], noScore)
+  t.end()
 })
 
 t.test('lanes of a model that are kept keep their bytes where all others are trained anew', async (t) => {
