@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from .lanes import LABELS
+from .paged import paged
 from .rows import Row
 
 REQUESTS, JAILBREAKS, REMARKS = 'written:requests', 'written:jailbreaks', 'written:remarks'
@@ -18,9 +18,6 @@ REQUESTS, JAILBREAKS, REMARKS = 'written:requests', 'written:jailbreaks', 'writt
 ABROAD = 'written:abroad'
 ASKED = (REQUESTS, JAILBREAKS, REMARKS, ABROAD)
 WRITTEN = Path(__file__).parent.parent / 'written' / 'requests'
-# An honest text of more characters is a document that somebody pastes. An epoch learns one window of a row, and so each page of such
-# a text is a row of its own, beside the whole.
-PAGE = 500
 
 
 def written_rows() -> list[Row]:
@@ -32,19 +29,12 @@ def written_rows() -> list[Row]:
     for file, place, data in lines(WRITTEN):
         source = next((one for one in ASKED if file.stem.startswith(one.removeprefix('written:'))), REQUESTS)
         one = row(data, place, source, 'comment' if source == REMARKS else 'prompt')
-        cut = pages(one.text) if one.unsafe == 0 else []
-        made += [one, *(replace(one, text=page) for page in (cut if len(cut) > 1 else []))]
+        made.append(one)
+        # A long honest text is a document that somebody pastes. An epoch learns one window of a row, and so each page is a row too.
+        cut = paged(one.text) if one.unsafe == 0 else []
+        if len(cut) > 1:
+            made += [replace(one, text=page) for page in cut]
     return made
-
-
-def pages(text: str) -> list[str]:
-    """A text in stretches of whole sentences, of some `PAGE` characters; a short text is one."""
-    found = ['']
-    for sentence in re.findall(r'.+?(?:[.!?。！？।۔။។…]+\s*|\n+|$)', text, re.S):
-        if len(found[-1]) + len(sentence) > PAGE and found[-1]:
-            found.append('')
-        found[-1] += sentence
-    return [page.strip() for page in found if page.strip()]
 
 
 def lines(folder: Path) -> Iterator[tuple[Path, str, dict[str, Any]]]:

@@ -17,15 +17,14 @@ from .apart import beside_guards, is_aside
 from .batches import Plan, chosen
 from .composed import kept_back
 from .dataset import load
+from .paged import paged
 from .rows import Row
 from .runs import Options
 
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPT = ROOT / 'training' / 'encoder-says.mjs'
-# Characters of a page, about as many as the encoder reads at once, and pages that are taken of one text.
-PAGE, PAGES = 700, 3
-# Where a page may end, the best place first.
-ENDS = ('\n\n', '\n', '. ', '! ', '? ', '。', ' ')
+# Pages that are taken of one text.
+PAGES = 3
 
 
 def teach(options: Options, out: Path, most: int, roles: tuple[str, ...]) -> None:
@@ -64,21 +63,10 @@ def teach(options: Options, out: Path, most: int, roles: tuple[str, ...]) -> Non
 
 
 def pages(text: str, random: np.random.Generator) -> list[str]:
-    """A short text by itself; of a longer one some pages, each as long as the encoder reads at once."""
-    if len(text) <= PAGE * 4 // 3:
-        return [text]
-    found: list[str] = []
-    start = 0
-    while start < len(text):
-        end = min(len(text), start + PAGE)
-        if end < len(text):
-            # No page but the last is shorter than half of one.
-            places = ((text.rfind(mark, start + PAGE // 2, end), len(mark)) for mark in ENDS)
-            end = next((at + length for at, length in places if at >= 0), end)
-        page = text[start:end].strip()
-        if page:
-            found.append(page)
-        start = end
+    """A short text by itself; of a longer one some pages."""
+    found = paged(text)
+    if len(found) == 1:
+        return found
     taken = sorted(random.permutation(len(found))[:PAGES])
     return [found[int(i)] for i in taken]
 

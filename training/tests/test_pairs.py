@@ -7,8 +7,9 @@ from collections import defaultdict
 import numpy as np
 
 from encoder import guard_told
-from encoder.asked import ASKED, JAILBREAKS, PAGE, REMARKS, REQUESTS, pages, written_rows
+from encoder.asked import ASKED, JAILBREAKS, REMARKS, REQUESTS, written_rows
 from encoder.lanes import LANE, targets
+from encoder.paged import PAGE, paged
 from encoder.pairs import FOREIGN, ORDINARY, PAIRS, SENTENCES, WORK, Prompt, kept_back, kept_words, pair_rows
 from encoder.rows import Row
 from encoder.windows import GUARD
@@ -75,11 +76,11 @@ def test_a_sentence_keeps_something_from_where_nearly_every_prompt_has_one_that_
 
 def test_pages_hold_whole_sentences_and_nothing_is_lost() -> None:
     text = 'Watu wote wanakaribishwa. ' * 30 + '\n\n' + '规则如下。请勿喧哗！' * 60
-    cut = pages(text)
+    cut = paged(text)
     assert len(cut) > 2 and all(len(page) <= PAGE for page in cut)
     assert all(page.endswith(('.', '。', '！')) for page in cut)
     assert ''.join(''.join(cut).split()) == ''.join(text.split())
-    assert pages('One. Two.') == ['One. Two.']
+    assert paged('One. Two.') == ['One. Two.']
 
 
 def test_what_a_file_of_values_keeps_is_narrow() -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from encoder.teach import PAGE, PAGES, pages
+from encoder.paged import PAGE
+from encoder.teach import PAGES, pages
 
 
 def test_a_short_text_is_one_page() -> None:

@@ -22,17 +22,17 @@ export async function judgeAll(sets, judge, log) {
   return sets
 }
 
+/** What is stopped of rows in one reading. */
+function stopped(rows, reading) {
+  const share = (what) => wilson(rows.filter((row) => row[reading][what]).length, rows.length)
+  return { notPermitted: share('caught'), forbidden: share('forbidden') }
+}
+
 const isHarmlessDocument = ({ group }) => group === 'benign documents'
 
 /** What is stopped of harmless documents, as a user's own words and as tools' results: of all together, then by set. */
 export function harmlessDocuments(judged) {
-  const ofRows = (rows) => {
-    const told = (reading) => ({
-      notPermitted: wilson(rows.filter((row) => row[reading].caught).length, rows.length),
-      forbidden: wilson(rows.filter((row) => row[reading].forbidden).length, rows.length)
-    })
-    return { rows: rows.length, pasted: told('bare'), brought: told('brought') }
-  }
+  const ofRows = (rows) => ({ rows: rows.length, pasted: stopped(rows, 'bare'), brought: stopped(rows, 'brought') })
   const sets = [...judged]
     .map(([set, rows]) => [set, rows.filter(isHarmlessDocument)])
     .filter(([, rows]) => rows.length > 0)
@@ -44,13 +44,9 @@ export function harmlessDocuments(judged) {
 export function rates(rows) {
   const positives = rows.filter(({ truth }) => truth === true)
   const negatives = rows.filter(({ truth }) => truth === false)
-  const share = (some, reading, what) => wilson(some.filter((row) => row[reading][what]).length, some.length)
   const both = (some) => ({
-    notPermitted: share(some, 'chat', 'caught'),
-    forbidden: share(some, 'chat', 'forbidden'),
-    bare: some.some((row) => row.chat !== row.bare)
-      ? { notPermitted: share(some, 'bare', 'caught'), forbidden: share(some, 'bare', 'forbidden') }
-      : undefined
+    ...stopped(some, 'chat'),
+    bare: some.some((row) => row.chat !== row.bare) ? stopped(some, 'bare') : undefined
   })
   return { rows: rows.length, recall: both(positives), falsePositives: both(negatives) }
 }
