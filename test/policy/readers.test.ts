@@ -26,6 +26,7 @@ const rules = `
   - { name: boom, category: weapons, weight: 0.9, nominate: true, any: [boom] }
   - { name: hint, category: weapons, weight: 0, nominate: true, any: [fuse] }
   - { name: weak, category: weapons, weight: 0.5, nominate: true, raises: false, any: [spark] }
+  - { name: willing, category: weapons, weight: 0.5, nominate: true, agreed_from: 0.2, any: [powder] }
   - { name: own, category: weapons, weight: 0.5, any: [mine alone] }
   - { name: beside, category: hate, weight: 0.9, any: [there], when: { all: [boom] } }
   - { name: lonely, category: violence, weight: 0.9, nominate: true, any: [smash] }
@@ -37,12 +38,18 @@ const rules = `
 
 const withReaders = (mode: string) => `readers: ${mode}\n${source({ rules })}`
 
-/** Answers by the words in a text: `evil` and `vague` are of weapons, `foul` is hate. */
-const answers = { evil: ['weapons', 0.95], vague: ['weapons', 0.5], foul: ['hate', 0.95] } as const
+/** Answers by the words in a text: `evil`, `faint`, `fainter` and `vague` are of weapons, `foul` is hate. */
+const answers = {
+  evil: ['weapons', 0.95],
+  faint: ['weapons', 0.2],
+  fainter: ['weapons', 0.19],
+  vague: ['weapons', 0.5],
+  foul: ['hate', 0.95]
+} as const
 
 function findingsIn(text: string): EncoderFinding[] {
   return Object.entries(answers).flatMap(([word, [kind, confidence]]) => {
-    const start = text.indexOf(word)
+    const start = text.search(new RegExp(`\\b${word}\\b`))
     return start < 0 ? [] : [{ kind, confidence, start, end: start + word.length }]
   })
 }
@@ -76,6 +83,17 @@ async function start(t: Test, text = source({ rules }), options: Partial<Evaluat
 }
 
 const said = ({ decision, matched_rules, risk_score }: Evaluation) => [decision, risk_score, ...matched_rules]
+
+t.test('a match counts after all where the encoder agrees, be it unsure', async (t) => {
+  const { encoder, evaluate } = await start(t)
+  t.same(said(await evaluate('powder')), ['permit', 0])
+  t.same(said(await evaluate('powder, fainter')), ['permit', 0.19])
+  t.same(said(await evaluate('powder, faint')), ['depends', 0.6, 'willing', 'reader'])
+  t.same(said(await evaluate('powder, how foul')), ['forbid', 0.855, 'reader_hate'], 'of its own category only')
+  t.same(said(await evaluate('powder, how evil')), ['forbid', 0.975, 'reader', 'willing'])
+  encoder.unread = [{ start: 0, end: 6 }]
+  t.same(said(await evaluate('powder unread')), ['depends', 0.5, 'willing'], 'unread counts as raised')
+})
 
 t.test('what is raised is decided by the encoder, in both directions', async (t) => {
   const { encoder, evaluate } = await start(t)
@@ -408,6 +426,10 @@ t.test('mistakes are named, with what is accepted', async (t) => {
   t.match(problemsOf(one('weight: 1, raises: false, any: [x]')), [
     /^rules\[0\]\.raises: has no effect without "nominate"/
   ])
+  t.match(problemsOf(one('weight: 1, agreed_from: 0.1, any: [x]')), [
+    /^rules\[0\]\.agreed_from: has no effect without "nominate"/
+  ])
+  t.match(problemsOf(one('weight: 1, nominate: true, agreed_from: 0, any: [x]')), [/^rules\[0\]\.agreed_from: must be/])
   t.match(problemsOf(one('weight: 1, nominate: true, detector: encoder')), [/^rules\[0\]\.nominate: has no effect/])
   t.match(problemsOf(one('weight: 1, detector: encoder, kinds: [spam]')), [/unknown kind; "encoder" finds: hate, /])
   t.match(problemsOf(one('weight: 1, any: [x], context: { settles: high }')), [/settles: must be one of: all, middle/])

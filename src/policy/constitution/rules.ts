@@ -30,6 +30,11 @@ export interface Rule {
    * decides over it.
    */
   raises: boolean
+  /**
+   * For a rule that nominates: the encoder's confidence in its category from which a match counts after all; undefined:
+   * none.
+   */
+  agreedFrom: number | undefined
   any: string[]
   all: string[][]
   /** Words from the first to the last of a match of `all`. */
@@ -115,6 +120,7 @@ function readRule(source: RuleSource, path: Path, reader: RuleReader): Rule {
     weight: source.weight,
     nominate: source.nominate ?? false,
     raises: source.raises ?? true,
+    agreedFrom: source.agreed_from,
     any,
     all,
     within: source.within ?? 10,
@@ -175,6 +181,7 @@ function refuseIdle(source: RuleSource, path: Path, problems: Problems): void {
     ['kinds', 'detector'],
     ['min_confidence', 'detector'],
     ['raises', 'nominate'],
+    ['agreed_from', 'nominate'],
     ['unless_within', 'unless']
   ] as const
   for (const [field, owner] of needs) {

@@ -101,6 +101,15 @@ export const RuleSource = Type.Object(
         says('false, beside nominate: too weak a sign to make the encoder read a text. Without an encoder it counts.')
       )
     ),
+    agreed_from: Type.Optional(
+      Type.Number({
+        exclusiveMinimum: 0,
+        maximum: 1,
+        ...says(
+          'Beside nominate: a match counts after all where the encoder finds the rule’s category in the text with at least this confidence.'
+        )
+      })
+    ),
     any: Type.Optional(Type.Array(Phrase, { minItems: 1, ...says('Phrases: one suffices.') })),
     // At most eight groups, which bounds the search for a window with one hit of each.
     all: Type.Optional(

@@ -265,7 +265,9 @@ function higher(a: Question['reaches'], b: Question['reaches']): Question['reach
   return a === 'high' || b === 'high' ? 'high' : (a ?? b)
 }
 
-function bandOf(nominations: readonly Nomination[], { middle, high }: Constitution['bands']): Question['reaches'] {
+/** Rules with `agreed_from` count by their own weight, and make no other finding surer. */
+function bandOf(all: readonly Nomination[], { middle, high }: Constitution['bands']): Question['reaches'] {
+  const nominations = all.filter(({ rule }) => rule.agreedFrom === undefined)
   if (stops(nominations, high)) return 'high'
   return stops(nominations, middle) ? 'middle' : undefined
 }

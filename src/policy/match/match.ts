@@ -2,6 +2,7 @@
  * Finds every place where a rule matches in the views of one text. It does not deal with parts, scores or decisions.
  */
 import type { Finding } from '../../detectors/detector.js'
+import type { EncoderFinding } from '../../encoder/index.js'
 import type { Span } from '../../text/fold.js'
 import type { View } from '../../text/view.js'
 import type { Nomination, Raised } from '../evaluate/asking.js'
@@ -139,8 +140,11 @@ export class Matcher {
   #read(view: View, raised: Raised, sink: Sink): void {
     const read = raised.close(view)
     if (read === undefined) return
-    for (const nomination of read.nominations) this.#place(view, nomination, sink, nomination.isDecided)
-    for (const finding of read.reading?.findings ?? []) {
+    const findings = read.reading?.findings ?? []
+    for (const nomination of read.nominations) {
+      this.#place(view, nomination, sink, nomination.isDecided && !isAgreed(nomination.rule, findings))
+    }
+    for (const finding of findings) {
       const start = Math.min(finding.start, read.over?.start ?? finding.start)
       const end = Math.max(finding.end, read.over?.end ?? finding.end)
       for (const rule of this.#policy.readers)
@@ -254,4 +258,12 @@ export class Matcher {
       }
     }
   }
+}
+
+/** Whether the encoder finds the category of a nominating rule with the confidence from which its matches count after all. */
+function isAgreed({ agreedFrom, readBy }: CompiledRule, findings: readonly EncoderFinding[]): boolean {
+  if (agreedFrom === undefined) return false
+  return findings.some(({ kind, confidence }) => {
+    return confidence >= agreedFrom && readBy.some(({ detector }) => detector?.kinds?.has(kind) ?? true)
+  })
 }
