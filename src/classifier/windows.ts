@@ -140,12 +140,12 @@ function forEachPassage(
   }
 }
 
-/** Whether windows of a class show a language: whole texts, and the longest windows of longer ones. */
 /** Whether the class is that of whole texts. */
 export function isWholeText(kind: number): boolean {
   return kind < scaleClasses
 }
 
+/** Whether windows of a class show a language: whole texts, and the longest windows of longer ones. */
 export function isWide(kind: number): boolean {
   return isWholeText(kind) || kind === scaleClasses + scales.length - 1
 }
