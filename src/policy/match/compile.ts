@@ -202,6 +202,11 @@ function* compileSteps(constitution: Constitution, detectors: readonly Detector[
   }
 }
 
+/** Whether a rule counts its detector's findings of this kind: it names the kind, or none. */
+export function takesKind({ detector }: Pick<CompiledRule, 'detector'>, kind: string): boolean {
+  return detector?.kinds?.has(kind) ?? true
+}
+
 /** Whether a rule judges texts together with the chat's system prompts. */
 export function asksBeside({ detector }: CompiledRule): boolean {
   return detector?.kinds?.has('guarded') === true
@@ -257,7 +262,7 @@ export function floorsOf(
 ): Floors {
   const floors = new Map<string, number>()
   for (const kind of kinds) {
-    const own = rules.filter(({ detector }) => detector?.kinds?.has(kind) ?? true)
+    const own = rules.filter((rule) => takesKind(rule, kind))
     for (const category of new Set(own.map((rule) => rule.category))) {
       const { high, middle } = categories[category]
       if (high === 'permit' && middle === 'permit') continue

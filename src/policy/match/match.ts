@@ -6,7 +6,7 @@ import type { EncoderFinding } from '../../encoder/index.js'
 import type { Span } from '../../text/fold.js'
 import type { View } from '../../text/view.js'
 import type { Nomination, Raised } from '../evaluate/asking.js'
-import type { Clause, CompiledRule, Policy } from './compile.js'
+import { type Clause, type CompiledRule, type Policy, takesKind } from './compile.js'
 import type { Guarded } from './guarded/find.js'
 import { Hits } from './hits.js'
 import { findWindows } from './proximity.js'
@@ -131,8 +131,7 @@ export class Matcher {
 
   /** Whether a detector's finding counts for a rule. */
   #takes(rule: CompiledRule, { kind, confidence, start, end }: Finding, sink: Sink): boolean {
-    const { kinds, minConfidence } = rule.detector!
-    if (confidence < minConfidence || (kinds !== undefined && !kinds.has(kind))) return false
+    if (confidence < rule.detector!.minConfidence || !takesKind(rule, kind)) return false
     return sink.applies(rule) && !this.#cancelledAt(rule, start, end, sink)
   }
 
@@ -264,6 +263,6 @@ export class Matcher {
 function isAgreed({ agreedFrom, readBy }: CompiledRule, findings: readonly EncoderFinding[]): boolean {
   if (agreedFrom === undefined) return false
   return findings.some(({ kind, confidence }) => {
-    return confidence >= agreedFrom && readBy.some(({ detector }) => detector?.kinds?.has(kind) ?? true)
+    return confidence >= agreedFrom && readBy.some((rule) => takesKind(rule, kind))
   })
 }
