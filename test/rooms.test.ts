@@ -24,7 +24,7 @@ const allowed: Record<string, string[]> = {
   text: ['base'],
   classifier: ['base', 'text'],
   files: ['base'],
-  encoder: ['base', 'text', 'classifier'],
+  encoder: ['base', 'json', 'text', 'classifier'],
   detectors: ['base', 'text', 'classifier', 'encoder'],
   policy: ['base', 'json', 'detectors', 'text', 'encoder'],
   judges: ['base', 'json', 'policy'],

@@ -73,7 +73,7 @@ class LeastKnown {
 
 export class Scorer {
   readonly evidence: Evidence
-  readonly #model: Omit<Model, 'pairs'>
+  readonly #model: Omit<Model, 'words' | 'pairs'>
   readonly #words = new Words()
   readonly #wordRows: WordRows
   readonly #pairRows: PackedRows
@@ -110,9 +110,10 @@ export class Scorer {
   #text = ''
   #folded: Folder | undefined
 
-  constructor({ pairs, ...model }: Model) {
+  constructor({ words, pairs, ...model }: Model) {
+    // The weights are packed; the plain ones go free.
     this.#model = model
-    this.#wordRows = new WordRows(model)
+    this.#wordRows = new WordRows(model.wordTable, words)
     this.#pairRows = new PackedRows(pairs)
     this.evidence = new Evidence({ model, wordRows: this.#wordRows, pairRows: this.#pairRows })
   }

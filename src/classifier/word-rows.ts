@@ -4,7 +4,6 @@
  */
 import { longestWord, mostFeatures, wordFeatures } from './features.js'
 import { UNKNOWN, WIDTH } from './lanes.js'
-import type { Model } from './model.js'
 import { PackedRows } from './packed-rows.js'
 import type { FeatureTable } from './table.js'
 
@@ -43,9 +42,10 @@ export class WordRows {
   readonly #features = new Int32Array(mostFeatures)
   readonly #sums = new Int32Array(WIDTH)
 
-  constructor({ wordTable, words }: Pick<Model, 'wordTable' | 'words'>) {
-    this.#table = wordTable
-    this.#weights = new PackedRows(words)
+  /** @param weights by row of the table and lane, as of `Model` */
+  constructor(table: FeatureTable, weights: Int8Array) {
+    this.#table = table
+    this.#weights = new PackedRows(weights)
   }
 
   /**

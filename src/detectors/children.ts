@@ -296,14 +296,3 @@ function meeting(has: Near, young: boolean, known: boolean, asks: boolean): Judg
   if (!has('trust')) return undefined
   return { kind, confidence: has('age') ? doubtful : passing }
 }
-export function halves(text: string) {
-  hits.count = 0
-  open().scan(ownFolder.fold(text), hits)
-  let x = false,
-    y = false
-  for (let i = 0; i < hits.count; i++) {
-    if (isMention[hits.id[i]!] === 1) x = true
-    if (isIntent[hits.id[i]!] === 1) y = true
-  }
-  return [x, y]
-}

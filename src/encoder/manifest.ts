@@ -3,10 +3,11 @@ import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { Ajv, type ValidateFunction } from 'ajv'
 import Type, { type Static } from 'typebox'
-import { Compile } from 'typebox/compile'
 import { laneNumber, lanes as screenLanes } from '../classifier/lanes.js'
 import { shippedFile } from '../classifier/shipped.js'
+import { ownSchemas } from '../json/own-schemas.js'
 import { nameKinds } from './index.js'
 
 export const fileNames = {
@@ -63,7 +64,7 @@ const Manifest = Type.Object({
 export type Manifest = Static<typeof Manifest>
 /** Possible tags of a piece: outside a name, its beginning, inside it. */
 const nameTags = ['O', ...nameKinds.flatMap((kind) => [`B-${kind}`, `I-${kind}`])]
-const checkManifest = Compile(Manifest)
+let isManifest: ValidateFunction<Manifest> | undefined
 
 /** A file is missing or damaged. The message names it. */
 export class EncoderFileError extends Error {
@@ -123,8 +124,10 @@ function parse(json: string, file: string): Manifest {
   } catch {
     throw new EncoderFileError(`${file}: is not JSON`)
   }
-  if (!checkManifest.Check(value)) {
-    const place = checkManifest.Errors(value)[0]?.instancePath || 'the whole of it'
+  // Compiled when a manifest is read: a process without an encoder needs none of it.
+  isManifest ??= new Ajv({ ...ownSchemas, strict: false }).compile<Manifest>(Manifest)
+  if (!isManifest(value)) {
+    const place = isManifest.errors?.[0]?.instancePath || 'the whole of it'
     throw new EncoderFileError(`${file}: is no manifest of an encoder (${place})`)
   }
   const { lanes, calibrated, calibration } = value
