@@ -61,6 +61,8 @@ export interface Scored extends Stretch {
   logits: Float32Array
   /** Whether it is a sentence without the rest of its paragraph. */
   isTorn?: boolean
+  /** Whether it is a paragraph or a sentence read by itself, not a window of the text. */
+  isPassage?: boolean
   /** The classifier's scores of the same words, by its lanes; absent where no group uses them. */
   second?: Float32Array
 }
@@ -89,6 +91,13 @@ interface Group {
  * reach 0.75 by such a sentence, and 5 reach 0.40 without.
  */
 const torn = 5
+
+/**
+ * Kinds that depend on whom the words address. A manual's paragraph that names options of a program reads like an order
+ * to a model when it stands alone; in a window it is seen to be a manual's. So in a user's text a passage alone does not
+ * decide on them.
+ */
+const spokenTo: ReadonlySet<EncoderKind> = new Set(['prompt_injection', 'jailbreak'])
 
 export class Calibration {
   /** Whether windows need the classifier's scores. */
@@ -144,7 +153,8 @@ export class Calibration {
   }
 
   /**
-   * The highest of each kind over all windows: several groups or windows that say the same count once.
+   * The highest of each kind over all windows: several groups or windows that say the same count once. Of a kind in
+   * `spokenTo` a user's passage counts only if a window that contains it has a finding of one of them, or none was read.
    * @param pieces of the whole text
    * @param beside whether it was read beside a guard
    */
@@ -152,16 +162,31 @@ export class Calibration {
     const length = this.#lengths.findIndex(({ most }) => most === null || pieces <= most)
     const groups = beside ? this.#guarded : this.#groups[speakerOf[role]][length]!
     const best = new Map<EncoderKind, EncoderFinding>()
-    for (const { logits, second, start, end, isTorn } of windows) {
-      for (const { lane, second: by, knots, kind: own } of groups) {
-        const alone = confidence(knots, logits[lane]! + (by === undefined ? 0 : seconding(by, second)))
-        if (alone < least) continue
-        const sure = isTorn ? confidenceOf(shareOf(alone) * torn) : alone
-        const kind = own ?? this.#highest(logits)
-        if (sure > (best.get(kind)?.confidence ?? 0)) best.set(kind, { kind, confidence: sure, start, end })
+    const read = windows.map((window) => ({ window, found: this.#foundIn(window, groups) }))
+    const isBacked = (passage: Scored) => {
+      const around = read.filter(({ window }) => {
+        return !window.isPassage && window.start <= passage.start && window.end >= passage.end
+      })
+      return around.length === 0 || around.some(({ found }) => found.some(({ kind }) => spokenTo.has(kind)))
+    }
+    for (const { window, found } of read) {
+      const needsBacking = window.isPassage === true && speakerOf[role] === 'user'
+      for (const finding of found) {
+        if (finding.confidence <= (best.get(finding.kind)?.confidence ?? 0)) continue
+        if (needsBacking && spokenTo.has(finding.kind) && !isBacked(window)) continue
+        best.set(finding.kind, finding)
       }
     }
     return [...best.values()]
+  }
+
+  #foundIn({ logits, second, start, end, isTorn }: Scored, groups: readonly Group[]): EncoderFinding[] {
+    return groups.flatMap(({ lane, second: by, knots, kind: own }) => {
+      const alone = confidence(knots, logits[lane]! + (by === undefined ? 0 : seconding(by, second)))
+      if (alone < least) return []
+      const sure = isTorn ? confidenceOf(shareOf(alone) * torn) : alone
+      return [{ kind: own ?? this.#highest(logits), confidence: sure, start, end }]
+    })
   }
 
   /**

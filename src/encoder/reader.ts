@@ -189,10 +189,10 @@ export class Reader implements Encoder {
     })
     await paid(pay, windows.filter(({ key }) => !this.#scores.has(key)).length)
     const scored = await all(
-      planned.map(async ({ question, from, to, isTorn }, at): Promise<Scored> => {
+      planned.map(async ({ question, from, to, isTorn, isPassage }, at): Promise<Scored> => {
         const { text, whose, guard } = first[question]!.question
         const logits = await this.#score(windows[at]!, whose, signal)
-        const stretch = { ...stretchOf(texts[question]!.pieced, from, to), isTorn }
+        const stretch = { ...stretchOf(texts[question]!.pieced, from, to), isTorn, isPassage }
         if (!this.#calibration.isSeconded || guard !== undefined) return { ...stretch, logits }
         return {
           ...stretch,

@@ -53,6 +53,8 @@ export interface Planned {
   to: number
   /** A sentence without the rest of its paragraph. */
   isTorn: boolean
+  /** A paragraph or sentence read by itself, not a window of the text. */
+  isPassage: boolean
 }
 
 /** @param spans the raised stretches; undefined: all of the text. @param room the pieces of it that a window holds */
@@ -83,12 +85,12 @@ export function plan(asked: readonly Asked[]): Planned[] {
     const starts = windowStarts(count, room)
     const seen = new Set<string>()
     const turns = [0, 0, 0, 0]
-    const add = (own: number, from: number, to: number, isTorn = false) => {
+    const add = (own: number, from: number, to: number, isPassage = false, isTorn = false) => {
       const key = `${from} ${to}`
       if (seen.has(key)) return
       seen.add(key)
       const tier = isLast ? 3 : own
-      ranked.push({ tier, turn: turns[tier]!++, planned: { question, from, to, isTorn } })
+      ranked.push({ tier, turn: turns[tier]!++, planned: { question, from, to, isTorn, isPassage } })
     }
     const addWindow = (tier: number, window: number) => {
       const from = starts[window]
@@ -104,7 +106,7 @@ export function plan(asked: readonly Asked[]): Planned[] {
     const addPassages = (stretches: readonly Stretch[] = [], isTorn: boolean) => {
       for (const stretch of stretches) {
         const [from, to] = piecesOf(pieced, stretch)
-        if (to - from <= room * mostOfWindow) add(0, from, to, isTorn)
+        if (to - from <= room * mostOfWindow) add(0, from, to, true, isTorn)
       }
     }
     // A text that fits a window is read whole only.

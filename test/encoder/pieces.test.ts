@@ -133,6 +133,13 @@ t.test('a paragraph that was raised is read by itself, and a sentence without th
     const pieced = { ...pieces.cut(text), end: text.length }
     const [first] = plan([{ pieced, spans, passages }])
     t.equal(first!.isTorn, isTorn)
+    t.ok(first!.isPassage)
+    t.ok(
+      plan([{ pieced, spans, passages }])
+        .slice(1)
+        .some(({ isPassage }) => !isPassage),
+      'its windows are read too'
+    )
     const { start, end } = stretchOf(pieced, first!.from, first!.to)
     t.equal(text.slice(start, end).trim(), order)
     t.ok(

@@ -1,0 +1,48 @@
+/** What windows and passages of one text come to together. */
+import t from 'tap'
+import { Calibration, type Scored } from '../../src/encoder/calibration.js'
+import type { Manifest } from '../../src/encoder/manifest.js'
+
+const digest = { sha256: '0'.repeat(64), bytes: 1 }
+const lanes = ['unsafe', 'prompt_injection', 'violence']
+const knots: [number, number][] = [
+  [0, 0.1],
+  [4, 0.9]
+]
+const groups = { prompt_injection: 'prompt_injection', violence: 'violence' }
+const calibration = new Calibration({
+  model: digest,
+  tokenizer: digest,
+  lanes,
+  calibration: {
+    user: { any: { prompt_injection: knots, violence: knots } },
+    tool: { any: { prompt_injection: knots, violence: knots } }
+  },
+  calibrated: { lengths: [{ name: 'any', most: null }], groups: { user: groups, tool: groups } }
+} satisfies Manifest)
+
+const window = (start: number, end: number, injection: number, violence: number, isPassage = false): Scored => ({
+  start,
+  end,
+  isPassage,
+  logits: Float32Array.of(0, injection, violence)
+})
+const kinds = (role: 'user' | 'tool', windows: Scored[]) =>
+  calibration.findings(role, 300, windows).map(({ kind }) => kind)
+
+t.test("a user's passage alone says nothing of whom its words address", async (t) => {
+  const calm = window(0, 500, -9, -9)
+  const order = window(100, 150, 4, -9, true)
+  t.same(kinds('user', [order, calm]), [], 'its window says nothing of it')
+  t.same(kinds('tool', [order, calm]), ['prompt_injection'], "a tool's result is held to every sentence")
+  t.same(kinds('user', [order, window(0, 500, -1, -9)]), ['prompt_injection'], 'its window says a little of it')
+  t.same(kinds('user', [order, calm, window(90, 400, -1, -9)]), ['prompt_injection'], 'one of its windows does')
+  t.same(kinds('user', [order, calm, window(200, 900, 4, -9)]), ['prompt_injection'], 'another window counts itself')
+  t.equal(
+    calibration.findings('user', 300, [order, calm, window(200, 900, -1, -9)])[0]!.start,
+    200,
+    'a window beside it does not speak for it'
+  )
+  t.same(kinds('user', [order]), ['prompt_injection'], 'no window around it was read')
+  t.same(kinds('user', [window(100, 150, -9, 4, true), calm]), ['violence'], 'what a passage wishes it wishes alone')
+})
