@@ -9,6 +9,8 @@ interface Line<T> {
   next: number
 }
 
+const anyone = () => true
+
 export class FairQueue<T> {
   /** Lines in the order of their turns. */
   readonly #lines = new Map<string, Line<T>>()
@@ -38,6 +40,16 @@ export class FairQueue<T> {
     return this.#length >= most || this.waiting(whose) >= Math.max(1, Math.floor(most / 4))
   }
 
+  /**
+   * Whether one more item of a caller would be too many in a queue for `most`. A full queue still takes those who have
+   * less than an even share of it: a flooding caller shuts out only itself.
+   */
+  isOverShare(whose: string, most: number): boolean {
+    if (this.#length < most) return false
+    const own = this.waiting(whose)
+    return own >= most / (this.lines + (own === 0 ? 1 : 0))
+  }
+
   /** @param whose names who waits */
   push(whose: string, item: T): void {
     const line = this.#lines.get(whose)
@@ -46,8 +58,10 @@ export class FairQueue<T> {
     this.#length++
   }
 
-  shift(): T | undefined {
+  /** @param mayGo whether it may be a caller's turn; who may not keeps the place */
+  shift(mayGo: (whose: string) => boolean = anyone): T | undefined {
     for (const [whose, line] of this.#lines) {
+      if (!mayGo(whose)) continue
       const item = line.items[line.next++]!
       this.#length--
       // Moved to the end of the order.

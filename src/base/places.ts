@@ -14,6 +14,8 @@ export interface Cancelling {
 export interface PlacesOptions {
   /** Taken at once. */
   most: number
+  /** Taken at once by one caller: with fewer than `most`, none can take all. Default: `most`. */
+  mostEach?: number
   /** Longest wait for one, ms. Default: no bound. */
   waitMs?: number
   /** Whether one caller more may not wait. Default: any number may. */
@@ -24,11 +26,13 @@ export interface PlacesOptions {
 
 /**
  * A limited number of places. Where all are taken, callers take turns, so that one with many waiting requests gets no more
- * places than another.
+ * places than another. With `mostEach` one caller's long work leaves places to the others.
  */
 export class Places {
   readonly #options: PlacesOptions
   readonly #waiting = new FairQueue<() => void>()
+  /** By caller. */
+  readonly #held = new Map<string, number>()
   #taken = 0
 
   constructor(options: PlacesOptions) {
@@ -47,10 +51,7 @@ export class Places {
   take(whose: string, cancel?: Cancelling): LetGo | Promise<LetGo> {
     const { most, waitMs, isFull, refusal } = this.#options
     if (cancel?.reason !== undefined) return Promise.reject(cancel.reason)
-    if (this.#taken < most) {
-      this.#taken++
-      return this.#place()
-    }
+    if (this.#taken < most && this.#mayTake(whose)) return this.#place(whose)
     if (isFull?.(this.#waiting, whose) === true) return Promise.reject(refusal('full'))
     return new Promise((resolve, reject) => {
       const settled = () => {
@@ -59,7 +60,7 @@ export class Places {
       }
       const begin = () => {
         settled()
-        resolve(this.#place())
+        resolve(this.#place(whose))
       }
       const leave = (reason: unknown) => {
         settled()
@@ -72,14 +73,23 @@ export class Places {
     })
   }
 
-  #place(): LetGo {
+  readonly #mayTake = (whose: string): boolean => {
+    const { most, mostEach = most } = this.#options
+    return (this.#held.get(whose) ?? 0) < mostEach
+  }
+
+  #place(whose: string): LetGo {
+    this.#taken++
+    this.#held.set(whose, (this.#held.get(whose) ?? 0) + 1)
     let isHeld = true
     return () => {
       if (!isHeld) return
       isHeld = false
-      const next = this.#waiting.shift()
-      if (next === undefined) this.#taken--
-      else next()
+      this.#taken--
+      const held = this.#held.get(whose)! - 1
+      if (held === 0) this.#held.delete(whose)
+      else this.#held.set(whose, held)
+      this.#waiting.shift(this.#mayTake)?.()
     }
   }
 }

@@ -87,12 +87,7 @@ export class Threads implements TaskRunner {
   run(task: Task, whose: string, signal: AbortSignal): Promise<Outcome> {
     if (this.#isClosed) return Promise.reject(new EncoderError('closed'))
     if (signal.aborted) return Promise.reject(signal.reason)
-    // In a full queue, callers with less than an even share may still wait: a flooding caller shuts out only itself.
-    const { length } = this.#queue
-    if (length >= this.#options.queue) {
-      const share = this.#options.queue / (this.#queue.lines + (this.#queue.waiting(whose) === 0 ? 1 : 0))
-      if (this.#queue.waiting(whose) >= share) return Promise.reject(new EncoderError('queue_full'))
-    }
+    if (this.#queue.isOverShare(whose, this.#options.queue)) return Promise.reject(new EncoderError('queue_full'))
     return new Promise((resolve, reject) => {
       const cancel = () => {
         this.#queue.remove(whose, waiting)

@@ -10,6 +10,8 @@ export class Reading implements View {
   readonly layer: string
   readonly text: string
   isEncoded = false
+  /** What was decoded in it, by itself. */
+  payload: Reading | undefined
   readonly #trace: Trace | undefined
   #folder: Folder | undefined
   #signs: Signs | undefined

@@ -103,6 +103,12 @@ function decodedOnce(shelf: Shelf, from: Reading): Reading {
   if (decoding === undefined) return from
   const { layer, edits } = decoding
   if (edits.units * 2 > from.text.length) from.isEncoded = true
+  // What stands around the payload may hold some of the encoded units; the rest of them is the payload's.
+  const { payload } = from
+  if (payload !== undefined) {
+    const within = edits.units - (from.text.length - payload.text.length)
+    if (within * 2 > payload.text.length) payload.isEncoded = true
+  }
   return shelf.addPayload(from, layer, edits)
 }
 
@@ -236,7 +242,8 @@ class Shelf {
     if (reading === from) return from
     const payload = edits.text.reduce((sum, { length }) => sum + length, 0)
     if (payload >= leastPayload && from.text.length - edits.units >= leastAround) {
-      this.add(from, layer, edits.alone(from.text.length))
+      const alone = this.add(from, layer, edits.alone(from.text.length))
+      if (alone !== from) reading.payload = alone
     }
     return reading
   }

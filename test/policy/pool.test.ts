@@ -11,8 +11,8 @@ const long = `${'some words and more words. '.repeat(10_000)} kill it`
 async function start(t: Test, options: Partial<PoolOptions>) {
   const pool = createPool({ deadlineMs: 60_000, maxThreads: 1, ...options })
   t.teardown(() => pool.close())
-  const judge = (text: string) =>
-    pool.judge({ key: 'default', constitution, input: { ...call(text), session: undefined } })
+  const judge = (text: string | string[], whose = '') =>
+    pool.judge({ whose, key: 'default', constitution, input: { ...call(text), session: undefined } })
   // The thread starts, and compiles the policy.
   await judge('hello')
   return judge
@@ -50,5 +50,35 @@ t.test('texts wait for a thread up to a time', async (t) => {
   const [first, second] = await Promise.allSettled([judge(long.repeat(16)), judge('kill it')])
   t.match(first, { status: 'fulfilled' })
   t.match(second, { status: 'rejected', reason: { name: 'TimeoutError', message: 'no thread was free in time' } })
+  t.match(await judge('kill it'), { decision: 'forbid' }, 'and then all is well')
+})
+
+t.test('who floods the threads leaves one to others, and room to wait', async (t) => {
+  const judge = await start(t, { maxThreads: 2, mostEach: 1 })
+  // Both threads start.
+  await Promise.all([judge(long, 'flood'), judge(long, 'other')])
+  let isFirstDone = false
+  const first = judge(long.repeat(32), 'flood').finally(() => {
+    isFirstDone = true
+  })
+  const flood = [first, ...Array.from({ length: 299 }, () => judge('hello', 'flood'))]
+  const settled = Promise.allSettled(flood)
+  t.match(await judge('kill it', 'other'), { decision: 'forbid' })
+  t.notOk(isFirstDone, 'another caller does not wait for the long text')
+  const outcomes = await settled
+  t.same(
+    outcomes.map(({ status }) => status),
+    [...Array(257).fill('fulfilled'), ...Array(43).fill('rejected')]
+  )
+})
+
+t.test('a thread stops by itself where its time is over', async (t) => {
+  const judge = await start(t, { deadlineMs: 1000 })
+  // Words that may stand for others take long to read.
+  const odd = 'h3llo w0rld ag41n '.repeat(1000)
+  await t.rejects(judge(Array.from({ length: 300 }, () => odd)), {
+    name: 'TimeoutError',
+    message: 'the text was not judged in time'
+  })
   t.match(await judge('kill it'), { decision: 'forbid' }, 'and then all is well')
 })

@@ -23,7 +23,7 @@ import { entryOf, loadPolicy, type PolicyEntry, warmUp } from './entry.js'
 import { beyondBudget, costOf, EvaluatorError, type EvaluatorOptions, labelOf, unpaidOf } from './evaluator-options.js'
 import { isVerdict, type Told } from './packed.js'
 import { createPool } from './pool.js'
-import { evaluationOf, promptsOf } from './rule-engine.js'
+import { promptsOf } from './rule-engine.js'
 import {
   boostOf,
   memorySessions,
@@ -35,7 +35,7 @@ import {
   textOfTurn,
   turnOf
 } from './session.js'
-import type { Beyond, JudgeInput, Verdict } from './verdict.js'
+import { type Beyond, evaluationOf, type JudgeInput, type Verdict } from './verdict.js'
 
 export { EvaluatorError, type EvaluatorOptions } from './evaluator-options.js'
 
@@ -92,7 +92,9 @@ export function evaluatorOf(initial: Iterable<PolicyEntry>, options: EvaluatorOp
   const { encoder } = options
   const readings = encoder && noReadings
   const nextId = createIdSource(options.idPrefix ?? 'ev_', () => clock.now())
-  const pool = createPool({ deadlineMs, maxThreads: Math.min(2, Math.max(1, availableParallelism() - 1)) })
+  // One more than a caller may have at once, which starts when others wait for that one.
+  const mostEach = Math.min(2, Math.max(1, availableParallelism() - 1))
+  const pool = createPool({ deadlineMs, maxThreads: mostEach + 1, mostEach })
   const inTurn = createBatch()
   const remembered = remembers ? secretsOf() : undefined
   let uncovered = 0

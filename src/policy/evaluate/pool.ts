@@ -38,11 +38,16 @@ export interface JudgePool {
 }
 
 export interface PoolOptions {
-  /** From the start in a thread to the verdict, without the wait for a thread. */
+  /**
+   * From the start in a thread to the verdict, without the wait for a thread. A thread stops by itself then, and is ended
+   * where it has not after half as long again: to start one takes the time of many verdicts.
+   */
   deadlineMs: number
   /** Longest wait for a thread. Default: five deadlines. */
   longestWaitMs?: number
   maxThreads: number
+  /** Threads that one caller's texts may have at once: with fewer than `maxThreads` none holds up all others. Default: all. */
+  mostEach?: number
 }
 
 /** Texts that may wait for a thread. */
@@ -54,12 +59,19 @@ const idleTimeoutMs = 300_000
 /** Time for a thread to load its modules or compile a policy; it does not count against a text's deadline. */
 const startMs = 30_000
 
-export function createPool({ deadlineMs, longestWaitMs = 5 * deadlineMs, maxThreads }: PoolOptions): JudgePool {
+export function createPool({
+  deadlineMs,
+  longestWaitMs = 5 * deadlineMs,
+  maxThreads,
+  mostEach = maxThreads
+}: PoolOptions): JudgePool {
+  const endedAfterMs = 1.5 * deadlineMs
   let starting: Promise<Piscina> | undefined
   const places = new Places({
     most: maxThreads,
+    mostEach,
     waitMs: longestWaitMs,
-    isFull: ({ length }) => length >= mostWaiting,
+    isFull: (waiting, whose) => waiting.isOverShare(whose, mostWaiting),
     refusal: (why) =>
       new TimeoutError(why === 'full' ? 'too many texts wait for a thread' : 'no thread was free in time')
   })
@@ -102,8 +114,22 @@ export function createPool({ deadlineMs, longestWaitMs = 5 * deadlineMs, maxThre
     return done
   }
 
+  /**
+   * While a caller's texts wait for each other, one more thread starts and compiles the policy: the next caller would
+   * otherwise wait for that.
+   */
+  let isStartingSpare = false
+  async function startSpare({ key, constitution }: JudgeCall): Promise<void> {
+    const pool = await starting
+    if (pool === undefined || isStartingSpare || pool.threads.length >= maxThreads) return
+    isStartingSpare = true
+    const task: WorkerTask = { key, constitution, input: undefined }
+    await within(startMs, (signal) => pool.run(task, { signal })).catch(() => undefined)
+    isStartingSpare = false
+  }
+
   async function judgeInThread({ key, constitution, input: given }: JudgeCall): Promise<PackedVerdict> {
-    const input = pack(given)
+    const input = { ...pack(given), ms: deadlineMs }
     starting ??= start().catch((error: unknown) => {
       starting = undefined
       throw error
@@ -114,12 +140,12 @@ export function createPool({ deadlineMs, longestWaitMs = 5 * deadlineMs, maxThre
     if (pool.threads.length < places.taken) await ping(pool)
     await compiled(pool, key, constitution)
     const task: WorkerTask = { key, constitution: undefined, input }
-    const verdict = await within(deadlineMs, (signal) => pool.run(task, { signal }))
+    const verdict = await within(endedAfterMs, (signal) => pool.run(task, { signal }))
     if (verdict !== unknownPolicy) return verdict as PackedVerdict
     // A newly started thread compiles first, so that the text's own deadline still holds.
     const compile: WorkerTask = { key, constitution, input: undefined }
     await within(startMs, (signal) => pool.run(compile, { signal }))
-    const again = await within(deadlineMs, (signal) => pool.run(task, { signal }))
+    const again = await within(endedAfterMs, (signal) => pool.run(task, { signal }))
     if (again !== unknownPolicy) return again as PackedVerdict
     // Other texts now occupy the thread that knows the policy.
     return within(startMs, (signal) => pool.run({ ...task, constitution }, { signal }))
@@ -127,9 +153,12 @@ export function createPool({ deadlineMs, longestWaitMs = 5 * deadlineMs, maxThre
 
   return {
     async judge(call) {
-      const letGo = await places.take(call.whose ?? '')
+      const place = places.take(call.whose ?? '')
+      if (place instanceof Promise) void startSpare(call)
+      const letGo = await place
       try {
         const verdict = await judgeInThread(call)
+        if (verdict.isLate === true) throw new TimeoutError('the text was not judged in time')
         if (verdict.told !== undefined) call.hear?.(verdict.told)
         return placed(verdict, call.input.parts)
       } finally {

@@ -6,7 +6,6 @@ import { GivenContext } from '../decide/context.js'
 import { decide, type Judgement, noScores, type RuleScore, scoreRules, sharpened } from '../decide/decide.js'
 import { placeKey, type Suppressed } from '../decide/exceptions.js'
 import { SettledContexts } from '../decide/settled.js'
-import type { Evaluation } from '../evaluation.js'
 import { flipsOfRules } from '../explain/rule-flips.js'
 import type { RuleFlip } from '../explanation.js'
 import type { CompiledRule, Policy } from '../match/compile.js'
@@ -69,6 +68,9 @@ export class RuleEngine {
   readonly #room: Allowance = { units: 0 }
   readonly #scans = { units: 0, views: 0 }
   #isCrowded = false
+  /** When the current call's time is over, by `performance.now`. */
+  #ends = Number.POSITIVE_INFINITY
+  #isLate = false
   /** By direction and role: recurring texts in which no rule matches. Bounded: at most 12 × 2,000 × 64 characters. */
   readonly #blank = new Map<string, LRUCache<string, true>>()
 
@@ -80,11 +82,12 @@ export class RuleEngine {
 
   judge(input: JudgeInput): Verdict {
     const { parts, session } = input
-    const { matches, alone, questions, charsTotal, charsCovered, isCrowded } = this.find(input)
+    const { matches, alone, questions, charsTotal, charsCovered, isCrowded, isLate } = this.find(input)
     const covered = {
       charsTotal,
       charsCovered,
       ...(isCrowded === true && { beyond: { field: 'views' as const } }),
+      ...(isLate === true && { isLate }),
       ...(questions.length > 0 && { questions })
     }
     if (matches.length === 0) return { ...quiet, ...covered }
@@ -184,11 +187,13 @@ export class RuleEngine {
   /** Finds every match, before it is weighed by context, session and bands. */
   find(input: JudgeInput): Found {
     const { parts, session } = input
-    const { views = Number.POSITIVE_INFINITY, scans = Number.POSITIVE_INFINITY } = input
+    const { views = Number.POSITIVE_INFINITY, scans = Number.POSITIVE_INFINITY, ms } = input
     this.#room.units = views
     this.#scans.units = scans
     this.#scans.views = scans / 2
     this.#isCrowded = false
+    this.#ends = ms === undefined ? Number.POSITIVE_INFINITY : performance.now() + ms
+    this.#isLate = false
     const findings = new Findings(parts.length)
     const { readers } = this.policy
     const held = this.#heldOf(input)
@@ -225,7 +230,7 @@ export class RuleEngine {
     }
     const questions = asking?.questions ?? []
     const asked = { questions, answered: asking?.answered ?? [] }
-    const covered = { ...asked, charsTotal, charsCovered, ...(this.#isFull() && { isCrowded: true as const }) }
+    const covered = { ...asked, charsTotal, charsCovered, ...this.#bounds() }
     if (findings.isEmpty) return { matches: [], alone: [], ...covered }
     const alone = findings.all()
     return { matches: countedOf(this.policy.conditional, alone), alone, ...covered }
@@ -250,7 +255,16 @@ export class RuleEngine {
   }
 
   #isFull(): boolean {
-    return this.#isCrowded
+    return this.#isCrowded || this.#isLate
+  }
+
+  #bounds(): Pick<Found, 'isCrowded' | 'isLate'> {
+    return { ...(this.#isCrowded && { isCrowded: true }), ...(this.#isLate && { isLate: true }) }
+  }
+
+  readonly #isOver = (): boolean => {
+    if (performance.now() >= this.#ends) this.#isLate = true
+    return this.#isLate
   }
 
   /** The inputs, besides the text, on which its findings depend. */
@@ -306,18 +320,16 @@ export class RuleEngine {
   #scan(text: string, sink: Sink): Scanned {
     const scans = this.#scans
     scans.units -= text.length
-    if (scans.units < 0) {
-      this.#isCrowded = true
-      return { isComplete: false, units: 0 }
-    }
+    if (scans.units < 0) this.#isCrowded = true
+    if (this.#isCrowded || this.#isOver()) return { isComplete: false, units: 0 }
     const most = { units: Math.min(this.#room.units, scans.views) }
     const { views, complete } = readingsOf(text, this.policy.words, most)
     const units = views.reduce((sum, { text }, i) => (i === 0 ? 0 : sum + text.length), 0)
     this.#room.units -= units
     scans.views -= units
     if (!complete) this.#isCrowded = true
-    this.#matcher.match(views, sink)
-    return { isComplete: complete && views[0]?.text.length === text.length, units }
+    const matched = this.#matcher.match(views, sink, this.#isOver)
+    return { isComplete: complete && matched && views[0]?.text.length === text.length, units }
   }
 
   #blankFor(kind: string): LRUCache<string, true> {
@@ -379,21 +391,4 @@ export function promptsOf({
 function isCounted(suppressed: readonly Suppressed[]): (match: Match) => boolean {
   const places = new Set(suppressed.map(({ rule, part }) => placeKey(rule, part)))
   return ({ rule, part }) => !places.has(placeKey(rule.name, part))
-}
-
-/** @param call.ms how long it took */
-export function evaluationOf(verdict: Verdict, call: { label: string; id: string; ms: number }): Evaluation {
-  const evaluation: Evaluation = {
-    risk_score: verdict.riskScore,
-    decision: verdict.decision,
-    is_blocked: verdict.decision === 'forbid',
-    matched_rules: verdict.matchedRules,
-    detections: verdict.detections,
-    decision_time_ms: Math.round(call.ms * 1000) / 1000,
-    scores: verdict.scores,
-    evaluation_id: call.id,
-    policy: call.label
-  }
-  if (verdict.decision === 'depends') evaluation.missing_context = verdict.missingContext
-  return evaluation
 }

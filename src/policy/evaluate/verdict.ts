@@ -3,7 +3,7 @@ import type { ChatPart, JsonObject } from '../../base/chat.js'
 import type { ContextEffect } from '../decide/context.js'
 import type { Judgement } from '../decide/decide.js'
 import type { Suppressed } from '../decide/exceptions.js'
-import type { Category, Decision, Detection, Said, Settled, Speaker } from '../evaluation.js'
+import type { Category, Decision, Detection, Evaluation, Said, Settled, Speaker } from '../evaluation.js'
 import type { RuleFlip } from '../explanation.js'
 import type { Match } from '../match/findings.js'
 import type { Beside } from '../match/guarded/beside.js'
@@ -26,6 +26,8 @@ export interface JudgeInput {
    * Most UTF-16 units to scan, without other readings, and half as many of those: beyond, this judge gives no verdict.
    */
   scans?: number | undefined
+  /** Longest judging, ms: beyond, there is no verdict. Looked at between readings. Default: unlimited. */
+  ms?: number | undefined
   /** Secret name of the account, under which texts are remembered. Undefined: none are. */
   remembered?: string | undefined
   /** Another thread's memory of the texts. */
@@ -58,6 +60,8 @@ export interface Verdict extends Omit<Judgement, 'categories'> {
   charsCovered: number
   /** Set where the texts exceed a limit; then the other fields are meaningless. */
   beyond?: Beyond
+  /** Set where `ms` was over; then the other fields are meaningless. */
+  isLate?: true
   /** Set where the encoder must be asked first; then the other fields are meaningless. */
   questions?: readonly Question[]
 }
@@ -90,4 +94,23 @@ export interface Found {
   charsCovered: number
   /** Set where a reading did not fit and was omitted. */
   isCrowded?: true
+  /** Set where the time was over. */
+  isLate?: true
+}
+
+/** @param call.ms how long it took */
+export function evaluationOf(verdict: Verdict, call: { label: string; id: string; ms: number }): Evaluation {
+  const evaluation: Evaluation = {
+    risk_score: verdict.riskScore,
+    decision: verdict.decision,
+    is_blocked: verdict.decision === 'forbid',
+    matched_rules: verdict.matchedRules,
+    detections: verdict.detections,
+    decision_time_ms: Math.round(call.ms * 1000) / 1000,
+    scores: verdict.scores,
+    evaluation_id: call.id,
+    policy: call.label
+  }
+  if (verdict.decision === 'depends') evaluation.missing_context = verdict.missingContext
+  return evaluation
 }

@@ -70,8 +70,13 @@ export class Matcher {
     this.#hits = new Hits(policy)
   }
 
-  match(views: readonly View[], sink: Sink): void {
+  /**
+   * @param isOver whether the time is over; asked before each view
+   * @returns false where it was: views are left out then
+   */
+  match(views: readonly View[], sink: Sink, isOver: () => boolean = () => false): boolean {
     for (const view of views) {
+      if (isOver()) return false
       this.#hits.scan(view.text)
       if (this.#hits.count > 0) this.#phrases(view, sink)
       const swaps = view.layer !== 'plain' && view.layer.split('+').some((step) => swapping.has(step))
@@ -79,6 +84,7 @@ export class Matcher {
       if (sink.guarded !== undefined) this.#guarded(view, sink.guarded, sink)
       if (sink.raised !== undefined) this.#read(view, sink.raised, sink)
     }
+    return true
   }
 
   #phrases(view: View, sink: Sink): void {
