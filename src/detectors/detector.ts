@@ -29,6 +29,11 @@ export interface Detector {
    */
   readonly readsWords?: boolean
   /**
+   * Set where keys count, which a long run of base64 may hold. What others find within one that says nothing as written is
+   * there by accident.
+   */
+  readonly readsOpaque?: boolean
+  /**
    * For an unfinished text: the least offset from which a finding could still begin or change. Absent: nothing is
    * settled before the end of the text.
    * @param before the earlier part of the same text, as far as it is judged with it

@@ -12,6 +12,7 @@ import { withoutOverlaps } from './span.js'
 
 export const secrets: Detector = {
   id: 'secrets',
+  readsOpaque: true,
   kinds: [
     ...new Set(rows.map(({ kind }) => kind)),
     'aws_secret_key',

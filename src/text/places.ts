@@ -92,3 +92,32 @@ export class SignPlaces {
     return merged
   }
 }
+
+/** What is left of stretches outside of others: both from left to right, without overlaps. */
+export function outsideOf(stretches: Stretches, others: Stretches): number[] {
+  const left: number[] = []
+  let next = 0
+  for (let i = 0; i < stretches.length; i += 2) {
+    let from = stretches[i]!
+    const to = stretches[i + 1]!
+    while (next < others.length && others[next + 1]! <= from) next += 2
+    for (let k = next; k < others.length && others[k]! < to; k += 2) {
+      if (others[k]! > from) left.push(from, others[k]!)
+      from = Math.max(from, others[k + 1]!)
+    }
+    if (from < to) left.push(from, to)
+  }
+  return left
+}
+
+/** Whether [from, to) lies within one of the stretches. */
+export function isWithin(stretches: Stretches, from: number, to: number): boolean {
+  let low = 0
+  let high = stretches.length / 2
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (stretches[2 * middle + 1]! > from) high = middle
+    else low = middle + 1
+  }
+  return 2 * low < stretches.length && stretches[2 * low]! <= from && stretches[2 * low + 1]! >= to
+}

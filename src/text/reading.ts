@@ -1,8 +1,9 @@
 /** One view of a text: see `view.ts`. */
 import { Folder, type Span } from './fold.js'
 import type { KnownWords } from './known-words.js'
+import { opaqueRuns } from './opaque.js'
 import type { Stretches } from './places.js'
-import type { Rewritten, Trace } from './rewrite.js'
+import { Edits, type Rewritten, rewrite, type Trace } from './rewrite.js'
 import { type Signs, signsOf } from './signs.js'
 import type { View } from './view.js'
 
@@ -16,6 +17,7 @@ export class Reading implements View {
   #folder: Folder | undefined
   #signs: Signs | undefined
   #unknown: Stretches | undefined
+  #opaque: Stretches | undefined
 
   /** @param trace maps to the original; undefined where `text` is the original */
   constructor(layer: string, text: string, trace?: Trace) {
@@ -27,6 +29,21 @@ export class Reading implements View {
   get signs(): Signs {
     this.#signs ??= signsOf(this.text)
     return this.#signs
+  }
+
+  get opaque(): Stretches {
+    const { tokens } = this.signs.places
+    this.#opaque ??= tokens.length === 0 ? tokens : opaqueRuns(this.text, tokens)
+    return this.#opaque
+  }
+
+  /** The same reading with a space for each run that is opaque: no view, but what views of disguised words are made from. */
+  withoutOpaque(): Reading {
+    const { opaque } = this
+    if (opaque.length === 0) return this
+    const edits = new Edits()
+    for (let i = 0; i < opaque.length; i += 2) edits.add(opaque[i]!, opaque[i + 1]!, ' ')
+    return this.#further(this.layer, rewrite(this.text, edits, this.text.length))
   }
 
   /** Where words are strange and unknown: see `KnownWords`. */
@@ -57,8 +74,11 @@ export class Reading implements View {
   }
 
   /** A further reading of this one. */
-  next(layer: string, { text, trace }: Rewritten): Reading {
-    const name = this.layer === 'plain' ? layer : `${this.layer}+${layer}`
+  next(layer: string, rewritten: Rewritten): Reading {
+    return this.#further(this.layer === 'plain' ? layer : `${this.layer}+${layer}`, rewritten)
+  }
+
+  #further(name: string, { text, trace }: Rewritten): Reading {
     return new Reading(name, text, (from, to) => {
       const { start, end } = trace(from, to)
       return this.textSpan(start, end)

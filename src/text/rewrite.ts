@@ -91,8 +91,8 @@ export class Edits {
   }
 }
 
-/** Characters kept on either side of a change: more than any pattern of a rule may reach (500), or 50 words of prose take. */
-const context = 512
+/** Units kept on either side of a change: more than any pattern of a rule may reach (500), or 50 words of prose take. */
+const mostContext = 512
 
 /** Stands where unchanged text was left out. */
 const gap = '\n--\n'
@@ -107,8 +107,9 @@ export interface Rewritten {
 /**
  * The text with its changes applied. Unchanged text further than `context` from any change is left out: the reading it
  * was taken from covers it already, and a long document with one escape in it need not be read twice.
+ * @param context in units
  */
-export function rewrite(text: string, edits: Edits): Rewritten {
+export function rewrite(text: string, edits: Edits, context = mostContext): Rewritten {
   const pieces: string[] = []
   const starts: number[] = []
   const froms: number[] = []

@@ -16,6 +16,7 @@ import { punycodePrefix } from './encodings/punycode.js'
 import { hiddenEdits } from './hidden.js'
 import { KnownWords } from './known-words.js'
 import { isLeetThroughout, leetEdits, oneReadings } from './leet.js'
+import { outsideOf } from './places.js'
 import { Reading } from './reading.js'
 import { revealing } from './revealed.js'
 import { reversedEdits, reversedRunEdits } from './reversed.js'
@@ -78,7 +79,11 @@ function follow(shelf: Shelf, start: Reading, words: KnownWords, branches: boole
     const before = current
     current = inLetters(shelf, current)
     if (current.signs.places.mixed.length > 2) {
-      current = shelf.add(current, 'rot47', rot47Edits(current.text, current.signs.places.mixed, words))
+      current = shelf.add(
+        current,
+        'rot47',
+        rot47Edits(current.text, outsideOf(current.signs.places.mixed, current.opaque), words)
+      )
     }
     // One encoding within another is decoded before anything else: its letters are in disorder, which other steps may take for theirs.
     while (decoded.length < mostDecoded) {
@@ -87,6 +92,7 @@ function follow(shelf: Shelf, start: Reading, words: KnownWords, branches: boole
       decoded.push(next)
       current = inLetters(shelf, next)
     }
+    current = current.withoutOpaque()
     current = replaced(shelf, current, words)
     current = turnedRound(shelf, current, words)
     current = joined(shelf, current, words)

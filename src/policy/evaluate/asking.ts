@@ -7,6 +7,7 @@
 import type { Role } from '../../base/chat.js'
 import type { Encoder, EncoderQuestion, EncoderReading, Pay, Stretch } from '../../encoder/index.js'
 import { confidenceOf, shareOf } from '../../encoder/scale.js'
+import { outsideOf } from '../../text/places.js'
 import type { View } from '../../text/view.js'
 import type { Constitution } from '../constitution/parse.js'
 import { noisyOr, signsOf } from '../decide/decide.js'
@@ -108,6 +109,15 @@ function distinct(stretches: readonly Stretch[]): Stretch[] {
   return sorted.filter(({ start, end }, i) => i === 0 || start !== sorted[i - 1]!.start || end !== sorted[i - 1]!.end)
 }
 
+/** The stretches without what is opaque in them. @param spans undefined: all of the view */
+function saying({ text, opaque }: View, spans: readonly Stretch[] | undefined): readonly Stretch[] | undefined {
+  if (opaque.length === 0) return spans
+  return (spans ?? [{ start: 0, end: text.length }]).flatMap(({ start, end }) => {
+    const left = outsideOf([start, end], opaque)
+    return Array.from({ length: left.length / 2 }, (_, i) => ({ start: left[2 * i]!, end: left[2 * i + 1]! }))
+  })
+}
+
 /** Joins stretches that touch or are at most `gap` apart; sorted from left to right. */
 export function merged(stretches: readonly Stretch[], gap = 0): Stretch[] {
   const all: Stretch[] = []
@@ -199,7 +209,15 @@ export class Raised {
     }
     this.#nominations = []
     const raised = nominations.map(({ from, to }) => ({ start: from, end: to }))
-    const spans = all ? undefined : distinct(raised)
+    const spans = saying(view, all ? undefined : distinct(raised))
+    // Noise alone: the encoder would find nothing in it.
+    if (spans?.length === 0) {
+      return {
+        nominations: nominations.map((each) => ({ ...each, isDecided: true })),
+        reading: beside,
+        over: undefined
+      }
+    }
     const rules = [...new Set(nominations.map(({ rule }) => rule.name))]
     const { layer, text } = view
     const reaches = bandOf(nominations, this.#asking.bands)

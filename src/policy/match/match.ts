@@ -4,6 +4,7 @@
 import type { Finding } from '../../detectors/detector.js'
 import type { EncoderFinding } from '../../encoder/index.js'
 import type { Span } from '../../text/fold.js'
+import { isWithin } from '../../text/places.js'
 import type { View } from '../../text/view.js'
 import type { Nomination, Raised } from '../evaluate/asking.js'
 import { type Clause, type CompiledRule, type Policy, takesKind } from './compile.js'
@@ -126,6 +127,7 @@ export class Matcher {
     for (const { detector, rules, floors } of this.#policy.detectors) {
       if (detector.readsWords === true ? view.isEncoded : swaps || detects) continue
       for (const finding of detector.find(view.text, this.#hits.folded, Math.max(whole, view.text.length), floors)) {
+        if (detector.readsOpaque !== true && isWithin(view.opaque, finding.start, finding.end)) continue
         if (detects) {
           const { start, end } = view.textSpan(finding.start, finding.end)
           if (!detects(start, end)) continue
