@@ -187,11 +187,21 @@ export class Reader implements Encoder {
       const { pieced, guard } = texts[question]!
       return windowOf(pieced.ids.subarray(from, to), role, guard)
     })
-    await paid(pay, windows.filter(({ key }) => !this.#scores.has(key)).length)
+    await paid(pay, new Set(windows.map(({ key }) => key).filter((key) => !this.#scores.has(key))).size)
+    // Readings of one text often have windows in common.
+    const underWay = new Map<string, Promise<Float32Array>>()
+    const score = (window: Window, whose: string): Promise<Float32Array> => {
+      let logits = underWay.get(window.key)
+      if (logits === undefined) {
+        logits = this.#score(window, whose, signal)
+        underWay.set(window.key, logits)
+      }
+      return logits
+    }
     const scored = await all(
       planned.map(async ({ question, from, to, isTorn, isPassage }, at): Promise<Scored> => {
         const { text, whose, guard } = first[question]!.question
-        const logits = await this.#score(windows[at]!, whose, signal)
+        const logits = await score(windows[at]!, whose)
         const stretch = { ...stretchOf(texts[question]!.pieced, from, to), isTorn, isPassage }
         if (!this.#calibration.isSeconded || guard !== undefined) return { ...stretch, logits }
         return {

@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import { parentPort, workerData } from 'node:worker_threads'
 import type { InferenceSession } from 'onnxruntime-node'
+import { cutBriefly } from './brief.js'
 import { readPieces } from './pieces.js'
 import { cutsOffHere } from './processor.js'
 import { marks } from './windows.js'
@@ -48,7 +49,7 @@ async function start(): Promise<void> {
   }
   port.on('message', async (task: Task) => {
     if ('cut' in task) {
-      const { ids, starts } = pieces.cut(task.cut, task.continues)
+      const { ids, starts } = cutBriefly(pieces, task.cut, task.continues)
       return port.postMessage({ ids, starts } satisfies Outcome, [ids.buffer, starts.buffer])
     }
     const started = performance.now()

@@ -11,6 +11,7 @@ const mark = /\p{M}/u
 const letter = /\p{L}/u
 const latinLetter = /\p{Script=Latin}/u
 const number = /\p{N}/u
+const latinOrNumber = /[\p{Script=Latin}\p{N}]/u
 
 /** Longer forms are whole phrases of Arabic; they would make a text eighteen times as long. */
 const longestForm = 3
@@ -85,7 +86,15 @@ function decide(point: number, character: string): { kind: number; text: string 
   if (enclosed !== undefined) return { kind: point >= 0x1f1e6 ? INDICATOR : FORM, text: enclosed }
   const form = character.normalize('NFKC')
   const readable = form !== character && form.length <= longestForm && (letter.test(form) || number.test(form))
-  return readable ? { kind: FORM, text: form } : nothing
+  return readable && !isOwnLetter(point, form) ? { kind: FORM, text: form } : nothing
+}
+
+/**
+ * Letters of scripts beside Latin that NFKC takes apart, though people write nothing else: the am of Thai and Lao, letters
+ * with a dot in Bengali, the letters of Korean by themselves.
+ */
+function isOwnLetter(point: number, form: string): boolean {
+  return (point < 0x2000 || (point >= 0x3130 && point < 0x3190)) && !latinOrNumber.test(form)
 }
 
 /** Letters in filled circles and squares, and regional indicators, which NFKC keeps. */

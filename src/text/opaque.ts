@@ -1,24 +1,27 @@
 /**
- * Finds long runs of base64 that say nothing as written: pictures, keys, compressed files, or text that another reading
- * decodes. To a reader of words they are noise, and a picture of 5 kB in a page would cost as many windows as a long text.
+ * Finds runs that say nothing as written: pictures, keys, hashes, compressed files, or text that another reading decodes. To
+ * a reader of words they are noise, and a picture of 1 kB in a page would cost as many windows as a long text.
  */
 import { fitOf, gainOf } from './letter-pairs.js'
 import type { Stretches } from './places.js'
 
-/** Shorter runs are hashes and ids; nobody writes so much by hand without a space. */
-const shortest = 200
-/** Units that are looked at together; a line of a wrapped run (RFC 2045, RFC 7468) holds one. */
+/** Units of base64 that are looked at together; a line of a wrapped run (RFC 2045, RFC 7468) holds one. */
 const block = 60
 /** Of random base64, 60 characters have 24 capitals, 24 small letters and 9 digits, and change between them 38 times. */
 const fewest = { capitals: 10, small: 10, digits: 2, changes: 24 }
 /**
  * How letters follow one another at random, digits read as the letters that they stand for, in hundredths of a nat a
  * letter: at most so well (`fitOf`), and hardly better rotated or turned round (`gainOf`). The first block of a run, and
- * the further ones. Of random blocks 96 in 100 are such a first one and all but 1 in 1,000 a further one; of English
+ * the further ones. Of random blocks 81 in 100 are such a first one and all but 1 in 1,000 a further one; of English
  * without spaces, in leet and random capitals, 1 in 2,000 and 1 in 70, and in ROT13 with digits in it 1 in 50 and 3 in 10.
  */
 const first = { fit: -375, gain: 15 }
 const further = { fit: -345, gain: 45 }
+/** Base64 of fewer units may be a hash; by chance it is a number with a check, or a key. */
+const shortestFile = 200
+/** Hexadecimal, with hyphens as in a UUID; words of six letters of the alphabet, with digits between them, say nothing. */
+const hexadecimal = /^(?=(?:[^a-f]*[a-f]){2})(?=(?:\D*\d){2})[\da-f-]+$/i
+const shortestHex = 12
 
 const lookAlikes: Readonly<Record<string, string>> = {
   '0': 'o',
@@ -33,33 +36,45 @@ const lookAlikes: Readonly<Record<string, string>> = {
   '9': 'g'
 }
 
-/** @param tokens stretches where base64 may stand: `SignPlaces.tokens` @returns the runs, from left to right */
+/**
+ * Base64 alone, as long as files are.
+ * @param tokens stretches where it may stand: `SignPlaces.tokens` @returns the runs, from left to right
+ */
 export function opaqueRuns(text: string, tokens: Stretches): Stretches {
+  const runs = noiseRuns(text, tokens, false)
+  return runs.filter((_, i) => runs[i | 1]! - runs[i & ~1]! >= shortestFile)
+}
+
+/**
+ * Hashes too, of both alphabets.
+ * @param tokens as of `opaqueRuns` @returns the runs, from left to right
+ */
+export function noiseRuns(text: string, tokens: Stretches, isHexNoise = true): Stretches {
   const runs: number[] = []
-  const close = () => {
-    if (runs.length > 0 && runs.at(-1)! - runs.at(-2)! < shortest) runs.length -= 2
-  }
   for (let t = 0; t < tokens.length; t += 2) {
     const end = tokens[t + 1]!
-    for (let from = tokens[t]!; end - from >= block; ) {
+    let from = tokens[t]!
+    // The last line of a wrapped run is shorter than a block.
+    if (end - from < block && runs.length > 0 && isLineEnd(text, runs.at(-1)!, from)) {
+      runs[runs.length - 1] = end
+      continue
+    }
+    if (isHexNoise && end - from >= shortestHex && hexadecimal.test(text.slice(from, end))) {
+      runs.push(from, end)
+      continue
+    }
+    while (end - from >= block) {
       // The last block takes the rest.
       const to = end - from < 2 * block ? end : from + block
       // A wrapped run goes on after the end of a line.
       const goesOn = runs.length > 0 && (runs.at(-1) === from || isLineEnd(text, runs.at(-1)!, from))
       if (isRandom(text, from, to, goesOn ? further : first)) {
         if (goesOn) runs[runs.length - 1] = to
-        else {
-          close()
-          runs.push(from, to)
-        }
+        else runs.push(from, to)
       }
       from = to
     }
-    // The last line of a wrapped run is shorter than a block.
-    const from = tokens[t]!
-    if (end - from < block && runs.length > 0 && isLineEnd(text, runs.at(-1)!, from)) runs[runs.length - 1] = end
   }
-  close()
   return runs
 }
 

@@ -1,7 +1,7 @@
 /** One view of a text: see `view.ts`. */
 import { Folder, type Span } from './fold.js'
 import type { KnownWords } from './known-words.js'
-import { opaqueRuns } from './opaque.js'
+import { noiseRuns, opaqueRuns } from './opaque.js'
 import type { Stretches } from './places.js'
 import { Edits, type Rewritten, rewrite, type Trace } from './rewrite.js'
 import { type Signs, signsOf } from './signs.js'
@@ -18,6 +18,7 @@ export class Reading implements View {
   #signs: Signs | undefined
   #unknown: Stretches | undefined
   #opaque: Stretches | undefined
+  #noise: Stretches | undefined
 
   /** @param trace maps to the original; undefined where `text` is the original */
   constructor(layer: string, text: string, trace?: Trace) {
@@ -37,12 +38,18 @@ export class Reading implements View {
     return this.#opaque
   }
 
-  /** The same reading with a space for each run that is opaque: no view, but what views of disguised words are made from. */
-  withoutOpaque(): Reading {
-    const { opaque } = this
-    if (opaque.length === 0) return this
+  get noise(): Stretches {
+    const { tokens } = this.signs.places
+    this.#noise ??= tokens.length === 0 ? tokens : noiseRuns(this.text, tokens)
+    return this.#noise
+  }
+
+  /** The same reading with a space for each run of noise: no view, but what views of disguised words are made from. */
+  withoutNoise(): Reading {
+    const { noise } = this
+    if (noise.length === 0) return this
     const edits = new Edits()
-    for (let i = 0; i < opaque.length; i += 2) edits.add(opaque[i]!, opaque[i + 1]!, ' ')
+    for (let i = 0; i < noise.length; i += 2) edits.add(noise[i]!, noise[i + 1]!, ' ')
     return this.#further(this.layer, rewrite(this.text, edits, this.text.length))
   }
 

@@ -22,8 +22,10 @@ export interface View {
   readonly text: string
   /** Whether most of it is encoded, and read in a later view: what it says as written means nothing. */
   readonly isEncoded: boolean
-  /** Stretches that say nothing as written (`opaque.ts`), in units of `text`: `from` and `to` by turns. */
+  /** Files in base64, in units of `text`: `from` and `to` by turns (`opaque.ts`). */
   readonly opaque: readonly number[]
+  /** The same, and hashes. */
+  readonly noise: readonly number[]
   /** Original UTF-16 offset of the first (`start`) or after the last (`end`) character behind folded offsets [from, to). */
   foldedSpan(from: number, to: number): { start: number; end: number }
   /** The same for offsets into `text`. */

@@ -82,7 +82,7 @@ function follow(shelf: Shelf, start: Reading, words: KnownWords, branches: boole
       current = shelf.add(
         current,
         'rot47',
-        rot47Edits(current.text, outsideOf(current.signs.places.mixed, current.opaque), words)
+        rot47Edits(current.text, outsideOf(current.signs.places.mixed, current.noise), words)
       )
     }
     // One encoding within another is decoded before anything else: its letters are in disorder, which other steps may take for theirs.
@@ -92,7 +92,7 @@ function follow(shelf: Shelf, start: Reading, words: KnownWords, branches: boole
       decoded.push(next)
       current = inLetters(shelf, next)
     }
-    current = current.withoutOpaque()
+    current = current.withoutNoise()
     current = replaced(shelf, current, words)
     current = turnedRound(shelf, current, words)
     current = joined(shelf, current, words)

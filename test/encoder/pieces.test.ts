@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import { cutBriefly } from '../../src/encoder/brief.js'
 import { confidence } from '../../src/encoder/calibration.js'
 import { legible } from '../../src/encoder/legible.js'
 import { readPieces } from '../../src/encoder/pieces.js'
@@ -41,6 +42,25 @@ t.test('a piece is known by its place in the text', async (t) => {
   for (const odd of ['\ud800', 'a\udc00b', '\ud83d\udc69'.repeat(3), '\ufdfa'.repeat(50)]) {
     t.ok(pieces.cut(odd).starts.every((place) => place < odd.length))
   }
+})
+
+t.test('of a hash or a picture in base64 only the first letters are cut', async (t) => {
+  const pieces = readPieces(json)
+  const hash = '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'
+  const picture = Buffer.from(Array.from({ length: 900 }, (_, i) => (i * 7919 * (i + 13)) % 251)).toString('base64')
+  const text = `steal ${hash} the car <img src="data:image/png;base64,${picture}"> bomb`
+  const { ids, starts } = cutBriefly(pieces, text, false)
+  const whole = pieces.cut(text).ids.length
+  t.ok(ids.length * 10 < whole, `${ids.length} pieces of ${whole}`)
+  for (const word of ['steal', 'the', 'car', 'bomb', '9', '">']) {
+    t.ok(starts.includes(text.indexOf(word)), `${word} begins where it does in the text`)
+  }
+  t.same(
+    [...starts].sort((a, b) => a - b),
+    [...starts]
+  )
+  const plain = 'how to steal a car in 2024'
+  t.same(cutBriefly(pieces, plain, true), pieces.cut(plain, true))
 })
 
 t.test('a tokenizer that cuts otherwise is refused', async (t) => {

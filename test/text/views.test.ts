@@ -121,6 +121,7 @@ const rows: [name: string, text: string, layer: string, word: string, original: 
   ['code points', `so ${codes(16, ' U+', 4, 'U+')} x`, 'codepoint', 'pipe bomb', codes(16, ' U+', 4, 'U+')],
   ['octal escapes', `x ${codes(8, '\\', 3, '\\')} y`, 'octal', 'pipe bomb', ''],
   ['quoted-printable', `x =6B=69=6C=6C y`, 'quoted-printable', 'kill', '=6B=69=6C=6C'],
+  ['quoted-printable in an address', 'https://x.example/?q==6B=69=6C=6C y', 'quoted-printable', 'kill', ''],
   ['soft line breaks', 'a pi=\nn is no pi=\npe bo=\nmb', 'quoted-printable', 'pipe bomb', 'pi=\npe bo=\nmb'],
   ['punycode', 'now xn--kll-rma him', 'punycode', 'kill', 'xn--kll-rma'],
   ['Morse', 'so .--. .. .--. . / -... --- -- -... !', 'morse', 'pipe bomb', '.--. .. .--. . / -... --- -- -...'],
@@ -248,6 +249,15 @@ t.test('ordinary texts have one view', async (t) => {
     '明日の天気を教えてください。カタカナもあります。',
     'مرحبا، كيف حالك اليوم؟',
     'हिन्दी में मौसम बताइए।',
+    // Letters that NFKC takes apart, and that nobody writes otherwise.
+    'ช่วยทำอาหารเช้าให้ฉันหน่อย น้ำเต้าหู้กับปาท่องโก๋',
+    'ຂໍຄຳແນະນຳກ່ຽວກັບອາຫານຄ່ຳ ໝູປີ້ງ ແລະ ໜໍ່ໄມ້',
+    'আজকের আবহাওয়া কেমন? বড় নদী পাড়ি দেয় কে?',
+    'ㅋㅋㅋ 진짜 웃기네요 ㅠㅠ ㅇㅋ',
+    'և եղանակը',
+    // Hashes and addresses.
+    '"integrity": "sha512-1dEwLxS1dSdOBUYbRuNJfWNhPC0mAdVzQIBIRnpZQ1DYUbZlxXa4jZ0PPwm9rXyZwHbvn3RlgxK2vqzq0bFMWw=="',
+    'see https://www.example.com/find?id=4fab12cd&t=68d2f1&page=3d in the list',
     'Ładna pogoda, że ho ho. Größe, naïve, Ørsted, şeker, mañana.',
     'Good morning 😀👨‍👩‍👧❤️🇺🇸 to all of you',
     'commit the change, then run the tests; see docs/build.txt for the rest',

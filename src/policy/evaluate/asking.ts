@@ -109,12 +109,15 @@ function distinct(stretches: readonly Stretch[]): Stretch[] {
   return sorted.filter(({ start, end }, i) => i === 0 || start !== sorted[i - 1]!.start || end !== sorted[i - 1]!.end)
 }
 
-/** The stretches without what is opaque in them. @param spans undefined: all of the view */
-function saying({ text, opaque }: View, spans: readonly Stretch[] | undefined): readonly Stretch[] | undefined {
-  if (opaque.length === 0) return spans
+const wordUnit = /[\p{L}\p{N}]/u
+
+/** The stretches without noise in them. @param spans undefined: all of the view */
+function saying({ text, noise }: View, spans: readonly Stretch[] | undefined): readonly Stretch[] | undefined {
+  if (noise.length === 0) return spans
   return (spans ?? [{ start: 0, end: text.length }]).flatMap(({ start, end }) => {
-    const left = outsideOf([start, end], opaque)
-    return Array.from({ length: left.length / 2 }, (_, i) => ({ start: left[2 * i]!, end: left[2 * i + 1]! }))
+    const left = outsideOf([start, end], noise)
+    const said = Array.from({ length: left.length / 2 }, (_, i) => ({ start: left[2 * i]!, end: left[2 * i + 1]! }))
+    return said.filter(({ start, end }) => wordUnit.test(text.slice(start, end)))
   })
 }
 

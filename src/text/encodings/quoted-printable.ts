@@ -8,6 +8,17 @@ const fewest = 3
 /** A line may be broken between the bytes of one character. */
 const unit = /((?:=[\dA-Fa-f]{2}(?:=[ \t]*\r?\n(?==[\dA-Fa-f]{2}))?)+)|=[ \t]*\r?\n/g
 
+/** Longest name of a parameter, in units. */
+const longestName = 64
+const ofName = /[\w.[\]-]/
+
+/** Whether an equals sign gives the value of an address's parameter: `?id=4f…`. */
+function isParameter(text: string, at: number): boolean {
+  let i = at - 1
+  while (i > at - longestName && i >= 0 && ofName.test(text[i]!)) i--
+  return i >= 0 && i < at - 1 && (text[i] === '?' || text[i] === '&')
+}
+
 export function quotedPrintableEdits(text: string): Edits {
   const edits = new Edits()
   let bytes = 0
@@ -19,6 +30,7 @@ export function quotedPrintableEdits(text: string): Edits {
       edits.add(index, index + whole.length, '')
       continue
     }
+    if (run.length === 3 && isParameter(text, index)) continue
     const hex = run.replace(/[=\s]+/g, '')
     const decoded = readable(Buffer.from(hex, 'hex'))
     if (decoded === undefined) continue
