@@ -48,11 +48,24 @@ export class Channel {
   #written = ''
   #isRewritten = false
 
-  /** @param keepsWhole for a stream that says its texts again as a whole */
-  constructor(pointer: string, kind: 'text' | 'arguments', keepsWhole: boolean) {
+  /**
+   * @param keepsWhole for a stream that says its texts again as a whole
+   * @param before the end of the text that this one goes on from: judged again with it, as if it had left here
+   */
+  constructor(pointer: string, kind: 'text' | 'arguments', keepsWhole: boolean, before = '') {
     this.pointer = pointer
     this.kind = kind
     this.#keepsWhole = keepsWhole
+    this.#tail = before
+  }
+
+  /** The end of its text so far, left or held. */
+  get end(): string {
+    let end = ''
+    for (let i = this.#pieces.length - 1; i >= this.#first && end.length < Channel.tailLength; i--) {
+      end = this.#pieces[i]!.text + end
+    }
+    return (this.#tail + end).slice(-Channel.tailLength)
   }
 
   /** All of its text as it came. Empty where it is not kept. */

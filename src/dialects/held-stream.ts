@@ -54,6 +54,8 @@ export class HeldStream implements ReplyStream {
   /** Channels with held text, and channels that may grow: a stream may have thousands of other, finished ones. */
   readonly #holding = new Set<Channel>()
   readonly #open = new OpenPlaces<Channel>()
+  /** The newest text by its place: the next one of that place goes on from it. */
+  readonly #last = new Map<string, Channel>()
   readonly #tokens = new Map<string, string>()
   /** Pointers of the tokens that are not judged yet. */
   readonly #newTokens = new Set<string>()
@@ -180,7 +182,10 @@ export class HeldStream implements ReplyStream {
   #channel(pointer: string, kind: 'text' | 'arguments'): Channel {
     let channel = this.#channels.get(pointer)
     if (channel === undefined) {
-      channel = new Channel(pointer, kind, this.#shape.repeats)
+      const place = kind === 'text' ? placeOf(pointer) : undefined
+      const before = place === undefined ? undefined : this.#last.get(place)?.end
+      channel = new Channel(pointer, kind, this.#shape.repeats, before)
+      if (place !== undefined) this.#last.set(place, channel)
       this.#channels.set(pointer, channel)
       this.#open.add(pointer, channel)
     }
@@ -301,6 +306,16 @@ export class HeldStream implements ReplyStream {
 }
 
 const none: readonly Replacement[] = []
+
+/**
+ * The place of a text without its numbers: a client shows the texts of one place as one, whatever block or item each
+ * stands in. Choices and candidates are answers of their own.
+ */
+function placeOf(pointer: string): string {
+  return pointer.replace(/^\/(?:choices|candidates)\/\d+|\/\d+(?=\/|$)/g, (found, at: number) =>
+    at === 0 && /^\/[cC]/.test(found) ? found : '/*'
+  )
+}
 
 function readEvent(data: string): JsonObject {
   let value: Json

@@ -32,6 +32,8 @@ export class Collector implements ChatContent {
   readonly joined: number[][] = []
   readonly media: Media[] = []
   readonly #names: ReadonlySet<string>
+  /** Whether the text of each index stands in a field for prose, where that was asked. */
+  readonly #prose: (boolean | undefined)[] = []
   /** The runs so far, by their first text. */
   readonly #runs = new Map<number, number[][]>()
   /** UTF-16 units of the pointers so far. */
@@ -52,14 +54,15 @@ export class Collector implements ChatContent {
     if (text === '') return -1
     this.#count(pointer)
     const index = this.parts.push({ role, text, pointer }) - 1
-    this.#decoded(role, decodedText(text), pointer)
+    this.decoded(role, decodedText(text), pointer)
     return index
   }
 
-  #decoded(role: Role, text: string | undefined, pointer: string): void {
-    if (text === undefined || text === '') return
+  /** Adds a text that a leaf holds but does not spell as it stands. Returns its index, or -1 for none. */
+  decoded(role: Role, text: string | undefined, pointer: string): number {
+    if (text === undefined || text === '') return -1
     this.#count(pointer)
-    this.parts.push({ role, text, pointer, isDecoded: true })
+    return this.parts.push({ role, text, pointer, isDecoded: true }) - 1
   }
 
   /**
@@ -80,7 +83,7 @@ export class Collector implements ChatContent {
     if (name === '' || this.#names.has(name)) return
     this.#count(pointer)
     this.parts.push({ role, text: name, pointer, isKey: true })
-    this.#decoded(role, decodedText(name), pointer)
+    this.decoded(role, decodedText(name), pointer)
   }
 
   /** A field whose values are enumerated by the dialect: judged only where the value is not one of them. */
@@ -126,10 +129,12 @@ export class Collector implements ChatContent {
     else this.walk(role, value, pointer, depth)
   }
 
-  /** The fields of an object that no reader took by name. */
+  /** The fields of an object that no reader took by name. @throws Fault `validation_error` for a twin in a request */
   rest(role: Role, object: JsonObject, pointer: string, taken: ReadonlySet<string>): void {
     for (const name of Object.keys(object)) {
-      if (!taken.has(name)) this.field(role, name, object[name], `${pointer}/${pointerSegment(name)}`)
+      if (taken.has(name)) continue
+      if (isCallers) refuseTwin(name, object, pointer, taken)
+      this.field(role, name, object[name], `${pointer}/${pointerSegment(name)}`)
     }
   }
 
@@ -191,7 +196,7 @@ export class Collector implements ChatContent {
       this.#count(pointer)
       this.parts.push({ role, text, pointer })
     }
-    for (const each of decoded) this.#decoded(role, each, pointer)
+    for (const each of decoded) this.decoded(role, each, pointer)
   }
 
   /** Indexes of the texts, not the keys, from a part on. */
@@ -211,9 +216,23 @@ export class Collector implements ChatContent {
     return indexes
   }
 
-  /** Notes texts that a model reads as one. Runs of a single text and duplicates are ignored. */
+  /**
+   * Notes texts that a model reads as one, and those of them that are prose: a name or an id between two halves of a
+   * sentence would hide it. Runs of a single text and duplicates are ignored.
+   */
   join(indexes: readonly number[]): void {
     const run = indexes.filter((index) => index >= 0)
+    this.#joinRun(run)
+    const prose = run.filter((index) => this.#isProse(index))
+    if (prose.length < run.length) this.#joinRun(prose)
+  }
+
+  #isProse(index: number): boolean {
+    this.#prose[index] ??= prose.test(this.parts[index]!.pointer)
+    return this.#prose[index]
+  }
+
+  #joinRun(run: number[]): void {
     if (run.length < 2) return
     // Equal runs begin with the same text, and of those that do there are few: it is compared with no others.
     const first = run[0]!
@@ -227,20 +246,60 @@ export class Collector implements ChatContent {
 
 const everyPart = () => true
 
-/** Limit of the current reading: readers are synchronous, so that only one runs at a time. */
+/** Places of what people and models write to each other; other fields hold names, ids and settings. */
+const prose = /\/(?:text|content|thinking|prompt|input|output|data)(?:\/\d+)*$/i
+
+/** State of the current reading: readers are synchronous, so that only one runs at a time. */
 let mostParts = Number.POSITIVE_INFINITY
+let isCallers = false
 
 /**
- * Stops reading at this many texts, since a request with more is refused anyway.
- * @throws Fault `too_complex`, and what `read` throws
+ * Reads what a caller sends. Stops at this many texts, since a request with more is refused anyway, and refuses fields
+ * that an upstream may take for others.
+ * @throws Fault `too_complex`, `validation_error`, and what `read` throws
  */
-export function withinParts<T>(most: number, read: () => T): T {
+export function readingCaller<T>(most: number, read: () => T): T {
   mostParts = most
+  isCallers = true
   try {
     return read()
   } finally {
     mostParts = Number.POSITIVE_INFINITY
+    isCallers = false
   }
+}
+
+/**
+ * Refuses a field of a caller's whose name differs only in case from one that the reader knows, or that stands beside
+ * it: lenient upstreams (Go's encoding/json) read both as one field, so that what was judged is not what they read.
+ * @throws Fault `validation_error`
+ */
+export function refuseTwins(object: JsonObject, pointer: string, known: ReadonlySet<string>): void {
+  if (!isCallers) return
+  for (const name of Object.keys(object)) if (!known.has(name)) refuseTwin(name, object, pointer, known)
+}
+
+function refuseTwin(name: string, object: JsonObject, pointer: string, known: ReadonlySet<string>): void {
+  const folded = foldCase(name)
+  const twin = folded !== name && Object.hasOwn(object, folded) ? folded : foldedNames(known).get(folded)
+  if (twin === undefined || twin === name) return
+  const field = `${pointer}/${name}`.slice(1).replaceAll('/', '.')
+  throw invalid(field, 'unknown_field', `The field "${name}" is unknown here: write ${twin}.`)
+}
+
+/** As lenient upstreams fold names: the long s and the Kelvin sign are letters to them too. */
+function foldCase(name: string): string {
+  return name.toUpperCase().toLowerCase()
+}
+
+const foldedSets = new WeakMap<ReadonlySet<string>, ReadonlyMap<string, string>>()
+
+function foldedNames(names: ReadonlySet<string>): ReadonlyMap<string, string> {
+  const known = foldedSets.get(names)
+  if (known !== undefined) return known
+  const folded = new Map(Array.from(names, (name) => [foldCase(name), name] as const))
+  foldedSets.set(names, folded)
+  return folded
 }
 
 /** UTF-16 units of a leaf's path, on the average of all leaves, beyond what a few long ones may have. */

@@ -3,7 +3,7 @@ import t from 'tap'
 import type { Json, JsonObject } from '../../src/base/chat.js'
 import type { DialectId } from '../../src/base/settings.js'
 import { dialects } from '../../src/dialects/index.js'
-import { withinParts } from '../../src/dialects/walk.js'
+import { readingCaller } from '../../src/dialects/walk.js'
 import { noTarget } from './dialect-suite.js'
 
 t.setTimeout(240_000)
@@ -115,7 +115,7 @@ t.test('a name above many leaves does not make each of them as long', async (t) 
 t.test('what holds too many texts is not read to its end', async (t) => {
   const body = user(many({ type: 'text', text: 'a' }, 1_000))
   const read = () => dialects['openai-chat'][0].readRequest(body, noTarget)
-  t.throws(() => withinParts(500, read), {
+  t.throws(() => readingCaller(500, read), {
     code: 'too_complex',
     fields: { details: { field: 'parts', limit: 500, actual: 501, setting: 'limits.request.parts' } }
   })

@@ -111,7 +111,7 @@ t.test('generate', async (t) => {
       prompt: 'x',
       system: 'y',
       suffix: 'z',
-      template: 't',
+      template: '{{ .Prompt }}',
       format: hole(0),
       other: hole(1)
     }),
@@ -181,7 +181,15 @@ t.test(
 t.test(
   'a generation: prompts by their roles, images, and the conversation as numbers, which nobody can read',
   async (t) => {
-    const body = { model: 'm', prompt: 'p', system: 's', suffix: 'x', template: 't', images: ['aW1n'], context: [1, 2] }
+    const body = {
+      model: 'm',
+      prompt: 'p',
+      system: 's',
+      suffix: 'x',
+      template: '{{ .Prompt }}',
+      images: ['aW1n'],
+      context: [1, 2]
+    }
     const { parts, media } = generate.readRequest(body, noTarget)
     const roles = Object.fromEntries(parts.filter(({ isKey }) => !isKey).map(({ pointer, role }) => [pointer, role]))
     t.match(roles, { '/prompt': 'user', '/system': 'system', '/suffix': 'user', '/template': 'system' })

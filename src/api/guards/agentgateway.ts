@@ -7,6 +7,7 @@ import Type, { type Static } from 'typebox'
 import type { JsonObject } from '../../base/chat.js'
 import { invalid } from '../../base/errors.js'
 import { dialects } from '../../dialects/index.js'
+import { readingCaller } from '../../dialects/walk.js'
 import { nameSchemas } from '../../edge/doc-names.js'
 import { errorResponses, judgedErrors, NoQuery } from '../../edge/schemas.js'
 import { createGuard, type GuardDeps, type Question } from './guard.js'
@@ -50,7 +51,9 @@ const [openai] = dialects['openai-chat']
 
 export function registerAgentgateway(app: FastifyInstance, deps: GuardDeps): void {
   register(app, deps, 'request', PromptMessages, ({ body }: Static<typeof PromptMessages>) => ({
-    content: openai.readRequest(body as unknown as JsonObject, { params: {}, query: '' }),
+    content: readingCaller(Number.POSITIVE_INFINITY, () =>
+      openai.readRequest(body as unknown as JsonObject, { params: {}, query: '' })
+    ),
     direction: 'request'
   }))
   register(app, deps, 'response', ResponseChoices, ({ body }: Static<typeof ResponseChoices>) => {

@@ -8,7 +8,7 @@ import { type ChatContent, type ChatPart, decodedMark, type Json, type JsonObjec
 import { dialects } from '../../dialects/index.js'
 import { isObject, type Replacement, splice } from '../../dialects/rewrite.js'
 import { Turns } from '../../dialects/turns.js'
-import { append, Collector } from '../../dialects/walk.js'
+import { append, Collector, readingCaller } from '../../dialects/walk.js'
 import { nameSchemas } from '../../edge/doc-names.js'
 import { errorResponses, judgedErrors, NoQuery } from '../../edge/schemas.js'
 import { type Category, categories } from '../../policy/evaluation.js'
@@ -135,7 +135,7 @@ function readOthers({ structured_messages: messages, tools, tool_calls: calls }:
   }
   const given = (messages ?? []) as unknown as Json[]
   if (given.length > 0 && given.every((each) => isObject(each) && typeof each.role === 'string')) {
-    take(openai.readRequest({ messages: given }, noTarget))
+    take(readingCaller(Number.POSITIVE_INFINITY, () => openai.readRequest({ messages: given }, noTarget)))
   } else if (given.length > 0) take(openai.readError({ messages: given }))
   if (tools) take(openai.readRequest({ messages: [{ role: 'system' }], tools: tools as unknown as Json }, noTarget))
   if (calls) take(openai.readReply({ choices: [{ message: { tool_calls: calls as unknown as Json } }] }))

@@ -10,6 +10,7 @@ import { Fault } from '../../base/errors.js'
 import type { Dialect } from '../../dialects/dialect.js'
 import { dialects } from '../../dialects/index.js'
 import { isObject } from '../../dialects/rewrite.js'
+import { readingCaller } from '../../dialects/walk.js'
 import { nameSchemas } from '../../edge/doc-names.js'
 import { errorResponses, judgedErrors, NoQuery } from '../../edge/schemas.js'
 import { createGuard, factsOf, type GuardDeps, type Question, type Ruling, refusalOf } from './guard.js'
@@ -70,6 +71,8 @@ export function registerPortkey(app: FastifyInstance, deps: GuardDeps): void {
   })
 }
 
+const noTarget = { params: {}, query: '' }
+
 /** @throws Fault for what is no request or answer of the operation that it says it is */
 function readQuestion({ request, response, requestType, eventType, metadata }: PortkeyRequest): Question {
   const operation = Object.hasOwn(operations, requestType) ? operations[requestType] : undefined
@@ -78,7 +81,11 @@ function readQuestion({ request, response, requestType, eventType, metadata }: P
   const context = (metadata ?? undefined) as JsonObject | undefined
   if (direction === 'request') {
     const json = request.json as JsonObject
-    return { content: operation.readRequest(json, { params: {}, query: '' }), direction, context }
+    return {
+      content: readingCaller(Number.POSITIVE_INFINITY, () => operation.readRequest(json, noTarget)),
+      direction,
+      context
+    }
   }
   const json = (response as JsonObject | undefined)?.json
   const content: ChatContent | undefined = isObject(json) ? operation.readReply(json) : undefined

@@ -5,7 +5,7 @@
 import type { Json, JsonObject, Media, Role } from '../../base/chat.js'
 import { invalid } from '../../base/errors.js'
 import { isObject, pointerSegment } from '../rewrite.js'
-import { append, type Collector, lastSegment } from '../walk.js'
+import { append, type Collector, lastSegment, refuseTwins } from '../walk.js'
 
 /** The role of a block, where it differs from that of its message. */
 function roleWithin(type: Json | undefined, role: Role): Role {
@@ -43,6 +43,12 @@ export function readContent(
 /** Fields of prose. Ids, addresses and arguments of tools would only separate two halves of a payload. */
 const prose = /^(?:text|thinking|content|data|title|context|stdout|\d+)$/
 
+/** Fields by whose names a block is read. */
+const blockFields = new Set([
+  ...opaqueFields,
+  ...'type text thinking content data title context input source'.split(' ')
+])
+
 /** @returns indexes of the block's texts that a model reads as part of the conversation */
 export function readBlock(out: Collector, block: JsonObject, role: Role, pointer: string): number[] {
   const before = out.parts.length
@@ -63,6 +69,7 @@ function visit(out: Collector, value: Json | undefined, role: Role, pointer: str
 }
 
 function visitObject(out: Collector, object: JsonObject, outer: Role, pointer: string, depth: number): void {
+  refuseTwins(object, pointer, blockFields)
   const { type, source } = object
   const role = roleWithin(type, outer)
   const kind = mediaKind(object)

@@ -3,7 +3,7 @@ import type { Json, JsonObject, Media, Role } from '../../base/chat.js'
 import { invalid } from '../../base/errors.js'
 import { objectAt } from '../fields.js'
 import { isObject, pointerSegment } from '../rewrite.js'
-import { append, type Collector, lastSegment, roleNamed } from '../walk.js'
+import { append, type Collector, lastSegment, refuseTwins, roleNamed } from '../walk.js'
 import { names, spellings } from './names.js'
 
 const roleOf: Readonly<Record<string, Role>> = { user: 'user', model: 'assistant', function: 'tool', system: 'system' }
@@ -40,15 +40,25 @@ export function readContent(
     throw invalid(`${field}.parts`, 'wrong_type', 'parts must be an array.')
   }
   const indexes: number[] = []
-  for (const [i, part] of (parts ?? []).entries()) {
-    append(indexes, readPart(out, objectAt(part, `${field}.parts.${i}`), role, `${pointer}/parts/${i}`))
+  // What is said goes on over the thoughts that stand in it.
+  const said: number[] = []
+  for (const [i, each] of (parts ?? []).entries()) {
+    const part = objectAt(each, `${field}.parts.${i}`)
+    const read = readPart(out, part, role, `${pointer}/parts/${i}`)
+    append(indexes, read)
+    if (part.thought !== true) append(said, read)
   }
+  if (said.length < indexes.length) out.join(said)
   out.rest(role, content, pointer, contentFields)
   return { role, indexes }
 }
 
+/** Fields by whose names a part is read. */
+const partFields = new Set(['text', 'thought', ...opaqueFields, ...mediaFields, ...resultFields])
+
 /** @returns indexes of the texts that a model reads as part of the conversation */
 export function readPart(out: Collector, part: JsonObject, role: Role, pointer: string): number[] {
+  refuseTwins(part, pointer, partFields)
   const indexes: number[] = []
   for (const name of Object.keys(part)) {
     const at = `${pointer}/${pointerSegment(name)}`

@@ -6,7 +6,7 @@ import type { Target } from '../dialect.js'
 import { objectAt, requiredList } from '../fields.js'
 import { isObject, pointerSegment } from '../rewrite.js'
 import { Turns } from '../turns.js'
-import { Collector } from '../walk.js'
+import { Collector, refuseTwins } from '../walk.js'
 import { readContent } from './content.js'
 import { names, snakeCase, spellings } from './names.js'
 
@@ -17,6 +17,16 @@ const schemaFields = spellings('responseSchema', 'responseJsonSchema')
 const opaqueFields = spellings('continuationToken')
 /** References to contents elsewhere, which cannot be read here. */
 const referenceFields = spellings('cachedContent')
+
+/** Fields by whose names a body is read. */
+const bodyFields = new Set([
+  'contents',
+  ...systemFields,
+  ...definitionFields,
+  ...configFields,
+  ...opaqueFields,
+  ...referenceFields
+])
 
 /** The model is in the path: its name is judged like that in the body of other APIs. */
 function begin({ params }: Target): Collector {
@@ -40,6 +50,7 @@ export function readGenerate(stream: boolean): (body: JsonObject, target: Target
 
 /** @param field the same place as `pointer`, as an error names it, with its dot at the end */
 function readBody(out: Collector, body: JsonObject, pointer: string, field: string): void {
+  refuseTwins(body, pointer, bodyFields)
   const turns = new Turns(out)
   // A model reads the system instruction before the contents, wherever it is in the body.
   for (const name of systemFields) {

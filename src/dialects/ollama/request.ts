@@ -61,11 +61,16 @@ function readMessages(out: Collector, messages: readonly JsonObject[]): void {
 export function readGenerate(body: JsonObject): ChatRequest {
   const out = new Collector(names)
   const turns = new Turns(out)
+  const read = new Map<string, number>()
   for (const [name, role] of Object.entries(promptRoles)) {
     const text = stringField(body, name)
-    if (text !== undefined) turns.add(role, [out.text(role, text, `/${name}`)])
+    if (text === undefined) continue
+    read.set(name, out.text(role, text, `/${name}`))
+    turns.add(role, [read.get(name)!])
   }
   turns.end()
+  const template = stringField(body, 'template')
+  if (template !== undefined && template !== '') out.join(readTemplate(out, template, read))
   readImages(out, body.images, 'user', '/images', 'images')
   // The conversation so far as the model's own numbers: nobody can read what it says.
   if (Array.isArray(body.context) ? body.context.length > 0 : (body.context ?? undefined) !== undefined) {
@@ -74,6 +79,47 @@ export function readGenerate(body: JsonObject): ChatRequest {
   for (const name of definitions) readDefinitions(out, body[name], `/${name}`)
   out.rest('parameter', body, '', generateFields)
   return finish(out, body, true)
+}
+
+/** Where a template puts a text. */
+const slots = /(\{\{-?)\s*\.(System|Prompt|Response)\s*(-?\}\})/
+
+/**
+ * Reads what the model does: the caller's own words in the template, around the texts that it places.
+ * @param read the indexes of those texts
+ * @throws Fault `validation_error` for a template that may read a text twice, in another order, or by parts
+ */
+function readTemplate(out: Collector, template: string, read: ReadonlyMap<string, number>): number[] {
+  const pieces = plainTemplate(template)
+  if (pieces === undefined) {
+    const why =
+      'A template may hold {{ .System }} once, then {{ .Prompt }} once, then {{ .Response }}, and no other action.'
+    throw invalid('template', 'unknown_value', why)
+  }
+  return pieces.map(({ name, text }) =>
+    name === undefined ? out.decoded('system', text, '/template') : (read.get(name) ?? -1)
+  )
+}
+
+/** @returns the literal texts and the names of the fields between them, in their order; undefined for any other one */
+export function plainTemplate(template: string): { name?: string; text: string }[] | undefined {
+  const pieces: { name?: string; text: string }[] = []
+  let order = ''
+  // Literal, opening, name, closing, literal, …
+  const split = template.split(slots)
+  for (let i = 0; i < split.length; i += 4) {
+    let text = split[i]!
+    if (text.includes('{{')) return undefined
+    // A hyphen removes the white space beside it.
+    if (split[i - 1]?.startsWith('-')) text = text.trimStart()
+    if (split[i + 1]?.endsWith('-')) text = text.trimEnd()
+    pieces.push({ text })
+    const name = split[i + 2]
+    if (name === undefined) break
+    order += name
+    if (name !== 'Response') pieces.push({ name: name.toLowerCase(), text: '' })
+  }
+  return /^(?:System)?Prompt(?:Response)?$/.test(order) ? pieces : undefined
 }
 
 function readImages(out: Collector, images: Json | undefined, role: Role, pointer: string, field: string): void {

@@ -5,11 +5,13 @@
 import type { Json, JsonObject, Role } from '../../base/chat.js'
 import { type ItemText, type Leaf, roleOf, wholeLeaf } from '../openai-responses/items.js'
 import { isObject, pointerSegment } from '../rewrite.js'
-import { append, type Collector } from '../walk.js'
+import { append, type Collector, refuseTwins } from '../walk.js'
 
 const words = new Set(['type', 'role', 'status', 'object'])
 /** Fields of an item in which its tool answers. */
 const toolFields = new Set(['output', 'error'])
+
+const itemFields = new Set([...words, ...toolFields, 'id', 'content', 'arguments', 'tools', 'name', 'call_id'])
 
 /**
  * Every leaf and key of an item. Names of items and calls are parameters, so that they do not separate the texts of two
@@ -23,6 +25,7 @@ export function readItem(
   pointer: string,
   leaf: Leaf = wholeLeaf(out)
 ): ItemText {
+  refuseTwins(item, pointer, itemFields)
   const role = roleOf(item, fallback)
   const indexes: number[] = []
   for (const name of Object.keys(item)) {
@@ -51,12 +54,15 @@ function readOutput(out: Collector, value: Json, role: Role, pointer: string): n
 
 const said = new Set(['text', 'transcript', 'refusal'])
 
+const partFields = new Set([...said, 'type', 'audio', 'image_url'])
+
 /** One part of a message: its text, or its sound or picture with the text that belongs to it. */
 export function readPart(out: Collector, part: Json, role: Role, pointer: string, leaf: Leaf): number[] {
   if (!isObject(part)) {
     out.walk(role, part, pointer)
     return []
   }
+  refuseTwins(part, pointer, partFields)
   const indexes: number[] = []
   for (const name of Object.keys(part)) {
     const at = `${pointer}/${pointerSegment(name)}`

@@ -10,7 +10,7 @@ import { readContent, readPart } from '../openai/content.js'
 import { openaiRoles } from '../openai/request.js'
 import { isObject, pointerSegment } from '../rewrite.js'
 import { tokenTexts } from '../tokens.js'
-import { append, type Collector, roleNamed } from '../walk.js'
+import { append, type Collector, refuseTwins, roleNamed } from '../walk.js'
 
 export type LeafKind = 'text' | 'arguments'
 
@@ -34,6 +34,21 @@ const growing: Readonly<Record<string, LeafKind>> = { arguments: 'arguments', in
 /** Fields of an item in which its tool answers. */
 const toolFields = new Set(['output', 'outputs', 'error'])
 
+/** Fields by whose names an item is read. */
+const itemFields = new Set([
+  ...Object.keys(growing),
+  ...toolFields,
+  'type',
+  'role',
+  'status',
+  'content',
+  'summary',
+  'tools',
+  'results',
+  'result',
+  'encrypted_content'
+])
+
 export interface ItemText {
   role: Role
   /** The texts that a model reads as one. */
@@ -54,6 +69,7 @@ export function readItem(
   field: string | undefined,
   leaf: Leaf = wholeLeaf(out)
 ): ItemText {
+  refuseTwins(item, pointer, itemFields)
   const role = roleOf(item, fallback)
   const indexes: number[] = []
   for (const name of Object.keys(item)) {

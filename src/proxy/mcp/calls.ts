@@ -12,7 +12,7 @@ import { methodOf, type Revision, stateless } from '../../dialects/mcp/methods.j
 import { readFromClient, reviewedOf } from '../../dialects/mcp/read.js'
 import { type Answering, faultError, rpcCodes, rpcError } from '../../dialects/mcp/write.js'
 import { asRequest, clientMessage } from '../../dialects/mcp.js'
-import { withinParts } from '../../dialects/walk.js'
+import { readingCaller } from '../../dialects/walk.js'
 import { bodyMissing, decodeBody, payloadTooLarge } from '../../edge/body.js'
 import { largeTurns } from '../../edge/large-turns.js'
 import { parseJson } from '../../json/parse.js'
@@ -118,7 +118,7 @@ export class Calls {
     const respond = answering.asResult ? ('message' as const) : ('error' as const)
     const route = { ...server.route, spoken, respond }
     const { parts } = this.#deps.budget
-    const chat = withinParts(parts, () => asRequest(readFromClient(message)))
+    const chat = readingCaller(parts, () => asRequest(readFromClient(message)))
     const reviewed = reviewedOf(message)
     const exchange = this.#deps.requests.open(inbound, route, chat, { body: message.body, bytes: size, reviewed })
     opened.exchange = exchange

@@ -6,6 +6,7 @@ import type { ChatPart, ChatRequest, JsonObject, Role } from '../../base/chat.js
 import { Fault, invalid } from '../../base/errors.js'
 import { strictestAct } from '../../base/unscannable.js'
 import { isObject } from '../../dialects/rewrite.js'
+import { readingCaller } from '../../dialects/walk.js'
 import { largeTurns } from '../../edge/large-turns.js'
 import { parseJson } from '../../json/parse.js'
 import type { Exchange, Forward, Reply } from '../exchange.js'
@@ -72,7 +73,9 @@ export class ClientHalf {
     const session = this.#session
     const { deps, inbound, route } = session
     if (this.#sound !== undefined && (await this.#sound.take(event))) return
-    const read = this.#said.join(route.spoken.readRequest(event, inbound.target))
+    const read = this.#said.join(
+      readingCaller(deps.budget.parts, () => route.spoken.readRequest(event, inbound.target))
+    )
     const chat = this.#sound === undefined ? read : await this.#sound.within(event, read)
     if (!isFree(event, chat)) {
       const charged = await deps.admission.charge(inbound.caller, 1)

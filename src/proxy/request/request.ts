@@ -12,7 +12,7 @@ import type { ReviewBound } from '../../base/settings.js'
 import type { StoppingDecision } from '../../dialects/denial.js'
 import { boundaryOf, readForm, writeForm } from '../../dialects/form.js'
 import { isObject, pointerSegment } from '../../dialects/rewrite.js'
-import { append, Collector, withinParts } from '../../dialects/walk.js'
+import { append, Collector, readingCaller } from '../../dialects/walk.js'
 import { bodyMissing, decodeBody, payloadTooLarge } from '../../edge/body.js'
 import { maxContextBytes } from '../../edge/evaluate-input.js'
 import { largeTurns } from '../../edge/large-turns.js'
@@ -99,7 +99,7 @@ export class Requests {
   #readChat(inbound: Inbound, opening: Opening & { bytes: number }): Exchange {
     const { entry, target } = inbound
     const { body, bytes } = opening
-    const chat = withinParts(this.#deps.budget.parts, () => entry.dialect.readRequest(body, target))
+    const chat = readingCaller(this.#deps.budget.parts, () => entry.dialect.readRequest(body, target))
     const route = chooseRoute(entry, chat.model)
     if (bytes > route.bodyLimit) throw payloadTooLarge(route.bodyLimit)
     return this.open(inbound, route, chat, opening)
