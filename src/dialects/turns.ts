@@ -3,7 +3,7 @@ import type { Role } from '../base/chat.js'
 import { append, type Collector } from './walk.js'
 
 export class Turns {
-  readonly #out: Collector
+  readonly #out: Pick<Collector, 'join' | 'parts'>
   readonly #all: number[] = []
   readonly #ofUser: number[] = []
   /** Consecutive turns of users and assistants. */
@@ -13,7 +13,7 @@ export class Turns {
   #role: Role | undefined
   #isMixed = false
 
-  constructor(out: Collector) {
+  constructor(out: Pick<Collector, 'join' | 'parts'>) {
     this.#out = out
   }
 

@@ -82,6 +82,11 @@ t.test('guards: each peer is told in its own shape, and whatever cannot be judge
       { action: 'BLOCKED' },
       'split'
     )
+    const twin = [{ role: 'user', content: 'Hello', Content: 'Hi' }]
+    t.match(await litellm({ texts: ['Hello'], structured_messages: twin }), {
+      status: 400,
+      body: { details: { field: 'messages.0.Content' } }
+    })
     t.match((await litellm({ texts: [], images: ['https://x/y.png'] })).body, { blocked_reason: /unscannable_content/ })
     const call = (args: string) => [{ id: 'c', type: 'function', function: { name: 'f', arguments: args } }]
     t.match((await litellm({ texts: [], tool_calls: call(`{"q":"${texts.bad}"}`) }, 'response')).body, {

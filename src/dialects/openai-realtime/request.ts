@@ -7,7 +7,7 @@ import { readPrompt } from '../openai-responses/request.js'
 import { isObject } from '../rewrite.js'
 import { tokenTexts } from '../tokens.js'
 import { Turns } from '../turns.js'
-import { Collector } from '../walk.js'
+import { Collector, refuseTwins } from '../walk.js'
 import { readItem, readMedia } from './items.js'
 import { names } from './names.js'
 
@@ -26,11 +26,15 @@ export function readOpening(target: Target): ChatRequest {
   return requestOf(out, model, undefined)
 }
 
+/** Fields by whose names an event is read. */
+const eventFields = new Set(['type', 'event_id', 'item', 'item_id', 'previous_item_id', 'session', 'response', 'audio'])
+
 /** @throws Fault `validation_error` where the event has no type, so that its meaning is unknown */
 export function readEvent(event: JsonObject, target: Target): ChatRequest {
   const { type } = event
   if (type === undefined) throw invalid('type', 'missing', 'The field type is required.')
   if (typeof type !== 'string') throw invalid('type', 'wrong_type', 'type must be a string.')
+  refuseTwins(event, '', eventFields)
   const out = new Collector(names)
   out.word('user', type, '/type')
   const taken = new Set(['type'])

@@ -72,6 +72,7 @@ export class UpstreamHalf {
   async #take(event: JsonObject, text: string): Promise<void> {
     const type = String(event.type)
     const { response, item, error } = event
+    this.#session.conversation.told(event)
     const isRenamed = this.#session.ears?.told(event) === true
     // An error about a command of the gateway itself, on which the upstream had nothing to do.
     if (type === 'error' && isObject(error) && this.#session.isOwn(error.event_id)) return

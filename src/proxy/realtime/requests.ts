@@ -12,6 +12,7 @@ import { parseJson } from '../../json/parse.js'
 import type { Exchange, Forward, Reply } from '../exchange.js'
 import { SpokenSound } from './client-sound.js'
 import { sessionChange } from './ears.js'
+import { conversationPointer } from './neighbourhood.js'
 import type { Frame } from './peer.js'
 import type { Session } from './session.js'
 
@@ -76,7 +77,8 @@ export class ClientHalf {
     const read = this.#said.join(
       readingCaller(deps.budget.parts, () => route.spoken.readRequest(event, inbound.target))
     )
-    const chat = this.#sound === undefined ? read : await this.#sound.within(event, read)
+    const heard = this.#sound === undefined ? read : await this.#sound.within(event, read)
+    const chat = session.conversation.around(event, heard)
     if (!isFree(event, chat)) {
       const charged = await deps.admission.charge(inbound.caller, 1)
       if (charged instanceof Fault) throw charged
@@ -94,6 +96,7 @@ export class ClientHalf {
       }
       this.#remember(exchange)
     }
+    session.conversation.sent(event, chat, exchange.requestVerdict?.decision === 'permit')
     if (event.type === 'response.create') session.awaitResponse()
     if (sessionChange.test(String(event.type))) session.ears?.changes(exchange.body)
     await session.upstream.send(JSON.stringify(exchange.body))
@@ -141,8 +144,9 @@ function isFree(event: JsonObject, chat: ChatRequest): boolean {
   )
 }
 
+/** UTF-16 units of the event's own texts: those of the conversation are bounded. */
 function unitsOf({ parts }: ChatRequest): number {
-  return parts.reduce((sum, { text }) => sum + text.length, 0)
+  return parts.reduce((sum, { text, pointer }) => (pointer === conversationPointer ? sum : sum + text.length), 0)
 }
 
 function idOf(event: JsonObject | undefined): string | undefined {
@@ -180,7 +184,7 @@ class Said {
       const now = chat.parts.flatMap((part, index) => (isSpoken(part, role) ? [index] : []))
       const texts = this.#texts.get(role)
       if (now.length === 0 || texts === undefined) continue
-      const run = texts.map((text) => before.push({ role, text, pointer: 'conversation' }) - 1)
+      const run = texts.map((text) => before.push({ role, text, pointer: conversationPointer }) - 1)
       // Negative for now: the final indexes are known once all earlier texts are counted.
       runs.push([...run, ...now.map((index) => -1 - index)])
     }
@@ -199,7 +203,7 @@ class Said {
   add({ parts }: ChatRequest): void {
     for (const part of parts) {
       const { role, text, pointer } = part
-      if (pointer === 'conversation' || !roles.includes(role) || !isSpoken(part, role)) continue
+      if (pointer === conversationPointer || !roles.includes(role) || !isSpoken(part, role)) continue
       this.#texts.set(role, trim([...(this.#texts.get(role) ?? []), text]))
     }
   }

@@ -21,6 +21,7 @@ import type { Route } from '../request/routes.js'
 import { isHeard } from '../sound/ear.js'
 import type { Upstream } from '../upstream/upstreams.js'
 import type { Verdicts } from '../verdict.js'
+import { Conversation } from './conversation.js'
 import { Ears } from './ears.js'
 import type { Peer } from './peer.js'
 
@@ -94,6 +95,7 @@ export class Session {
   readonly credential: string | undefined
   /** Undefined where its sound is not heard. */
   readonly ears: Ears | undefined
+  readonly conversation = new Conversation()
   readonly requests: Halves['requests']
   readonly #answers: Halves['answers']
   readonly #facts: SessionFacts

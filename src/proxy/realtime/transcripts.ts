@@ -67,6 +67,7 @@ export class Transcripts {
       }
       return
     }
+    session.conversation.heard(event.item_id, event.transcript)
     if (isTold && exchange.redacted === 0) {
       // Written anew, since other fields of a piece were not judged.
       const { item_id = '', content_index = 0 } = event
