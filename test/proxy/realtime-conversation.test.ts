@@ -163,6 +163,34 @@ t.test('the items of the upstream have their places', async (t) => {
   )
 })
 
+t.test('an answer is read again once it is judged, unless it was withheld', async (t) => {
+  const conversation = new Conversation()
+  const answer = (id: string, text: string) => {
+    const content = [{ type: 'output_text', text }]
+    const answered = { id, type: 'message', role: 'assistant', content }
+    conversation.told({ type: 'response.output_item.added', item: { ...answered, content: [] } })
+    conversation.told({ type: 'response.output_item.done', item: answered })
+  }
+  pass(conversation, item('A'))
+  answer('one', 'judged')
+  t.same(pass(conversation, item('B')), ['A|B'], 'not yet')
+  conversation.answered(['one'], true)
+  answer('two', 'withheld')
+  conversation.answered(['two'], false)
+  const runs = pass(conversation, item('C'))
+  t.ok(runs.includes('A|judged|B|C'), 'in its place')
+  t.notMatch(runs.join(), 'withheld')
+  t.same(pass(conversation, respond()), [], 'a response adds nothing')
+  conversation.told({ type: 'conversation.item.deleted', item_id: 'one' })
+  const gone = conversation.around(respond() as JsonObject, readOf(respond()))
+  t.ok(
+    gone.parts.some(({ text }) => text === 'ABC'),
+    'what has come together is read with the next one'
+  )
+  pass(conversation, respond())
+  t.same(conversation.around(respond() as JsonObject, readOf(respond())), readOf(respond()), 'once')
+})
+
 t.test('what is read again is bounded, however long a conversation gets', async (t) => {
   const conversation = new Conversation()
   const unitsAround = () => {

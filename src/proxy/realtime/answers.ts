@@ -125,6 +125,7 @@ export class UpstreamHalf {
     this.#lanes.delete(id)
     this.#hasRoom?.()
     if (id !== unnamed) remember(this.#finished, [id])
+    this.#session.conversation.answered(lane.items, !lane.shape.isFiltered)
     if (lane.shape.isFiltered && id !== noResponse) {
       remember(this.#blocked, [id, ...lane.items])
       this.#withdraw(id, lane).catch((error: unknown) => this.#session.fail(error))

@@ -27,6 +27,8 @@ interface Item {
   isSure: boolean
   /** Whether the client has deleted it. */
   isLeaving?: boolean
+  /** The text of an answer that is not judged yet. */
+  answer?: string
 }
 
 export class Conversation {
@@ -34,6 +36,8 @@ export class Conversation {
   #units = 0
   /** Whether older items than the first one stand before it. */
   #hasForgotten = false
+  /** Whether an item has gone since the last response, so that others have come together. */
+  #hasGap = false
   /** The ends of the instructions in force: the confirmed ones, then those on their way. */
   #instructions: string[] = []
 
@@ -110,8 +114,8 @@ export class Conversation {
       return
     }
     this.#aroundInstructions(own, reading)
-    // What refused items kept apart has come together: the model reads it now.
-    reading.join([...first, ...this.#before(this.#items.length, (item) => item.isSure)])
+    // What an item kept apart that has gone is read as one from now on.
+    if (this.#hasGap) reading.join([...first, ...this.#before(this.#items.length, (item) => item.isSure)])
   }
 
   #before(index: number, keeps: (item: Item) => boolean): (Item & { text: string })[] {
@@ -150,6 +154,7 @@ export class Conversation {
       return { role: own[0]?.role ?? 'user', text: isPermitted ? own.map(({ text }) => text).join('') : '' }
     }
     const { item } = event
+    if (event.type === 'response.create') this.#hasGap = false
     if (event.type === 'conversation.item.create' && isObject(item)) {
       const { role, text } = textOf('/item/')
       const at = this.#placesAfter(event.previous_item_id)[0]!
@@ -189,6 +194,14 @@ export class Conversation {
     else if (addings.test(type)) this.#added(id, item, event.previous_item_id)
   }
 
+  /** Takes the end of an answer: what was withheld of it the upstream is told to delete. */
+  answered(ids: Iterable<string>, isPermitted: boolean): void {
+    for (const id of ids) {
+      const item = this.#items[this.#indexOf(id)]
+      if (item?.answer !== undefined) this.#change(id, isPermitted ? item.answer : '')
+    }
+  }
+
   /** Takes the words of a spoken item, once they are judged. */
   heard(id: Json | undefined, text: Json | undefined): void {
     if (typeof id === 'string' && typeof text === 'string') this.#change(id, text)
@@ -208,12 +221,12 @@ export class Conversation {
     known ??= this.#items.find((each) => each.id === undefined && each.head === ends.head && each.tail === ends.tail)
     if (known === undefined) {
       const at = this.#placesAfter(previous)[0]!
-      this.#insert(at, { id, eventId: undefined, role, ...ends, isSure: true })
+      this.#insert(at, { id, eventId: undefined, role, ...endsOf(''), isSure: true, answer: text })
       return
     }
     known.id = id
     known.isSure = !known.isLeaving
-    if (text !== '' && known.head === '') this.#change(id, text)
+    if (text !== '' && known.answer !== undefined) known.answer = text
   }
 
   #insert(at: number, item: Item): void {
@@ -228,6 +241,7 @@ export class Conversation {
   #remove(at: number): void {
     const item = this.#items[at]
     if (item === undefined) return
+    this.#hasGap = true
     this.#items.splice(at, 1)
     this.#units -= unitsOf(item)
   }
