@@ -86,7 +86,7 @@ export function createMetrics(gauges: Gauges) {
       if (found === undefined) gauge.remove()
       else gauge.set(found)
     })
-  asked('storage_up', 'Whether the storage answers.', [], async (gauge) => {
+  asked('storage_up', 'Whether the storage answers and takes writes.', [], async (gauge) => {
     gauge.set((await inTime(gauges.storage().then(() => 1))) ?? 0)
   })
   stored('review_queue_depth', 'Reviews that wait for a decision.', async () => (await gauges.reviews()).depth)

@@ -88,11 +88,18 @@ t.test('a disk that is full or read-only: refused, and nothing acknowledged that
     const refused = await msUntil(async () => (acknowledged.statuses.get(503) ?? 0) > 20, 30_000)
     const known = (await call(node.url, '/api/v1/safety/evaluate', { key, body: { input_text: 'Hello' } })).status
     const page = (await fetch(`${node.opsUrl}/healthz`)).status
+    const ready = (await fetch(`${node.opsUrl}/readyz`)).status
+    const metrics = await (await fetch(`${node.opsUrl}/metrics`)).text()
+    t.equal(ready, 503, 'it is not ready')
+    t.match(metrics, /^sluicegate_storage_up 0$/m)
+    t.match(JSON.stringify(node.logs), /database or disk is full/, 'the log names the cause')
+    t.notMatch(JSON.stringify(node.logs), /cannot rollback/)
     const statuses = [...acknowledged.statuses.keys()].sort()
     end()
     const back = await msUntil(async () => (await create(node.url)).status === 201, 15_000)
     isOver = true
     await Promise.all(writers)
+    t.equal((await fetch(`${node.opsUrl}/readyz`)).status, 200, 'ready again by itself')
     promise(
       t,
       `disk ${name}`,

@@ -1,6 +1,6 @@
 /** Audit and usage that the storage does not take: on the disk, in order, once, and never lost without a word. */
 import { spawnSync } from 'node:child_process'
-import { readdirSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
@@ -8,7 +8,7 @@ import t, { type Test } from 'tap'
 import type { AuditRow } from '../../src/storage/contracts/index.js'
 import { createJournal } from '../../src/storage/journal/journal.js'
 import type { Group } from '../../src/storage/journal/queue.js'
-import { adopt } from '../../src/storage/journal/spool.js'
+import { adopt, createSpool } from '../../src/storage/journal/spool.js'
 import { openStorage } from '../../src/storage/open.js'
 import { createSqlAudit } from '../../src/storage/sql/audit.js'
 import { createWrite } from '../../src/storage/sql/database.js'
@@ -88,6 +88,14 @@ t.test('what waits is on the disk within a moment, and is stored in order with w
   )
   t.equal(await journal.close(), true)
   t.same(readdirSync(folder), [], 'nothing is left behind')
+})
+
+t.test('a spool that cannot be made leaves no file, however often it is tried', async (t) => {
+  // Longer than the longest path of SQLite, which is well below that of a file system.
+  const folder = join(tempDir(t), 'a'.repeat(250), 'b'.repeat(250))
+  mkdirSync(folder, { recursive: true })
+  for (let i = 0; i < 3; i++) t.throws(() => createSpool({ folder, maxBytes: 1_000_000 }))
+  t.same(readdirSync(folder), [])
 })
 
 t.test('a process that ends while the storage is away leaves all to the next, and not a second time', async (t) => {

@@ -49,7 +49,7 @@ export interface Storage {
   upstreams: UpstreamStore
   pins: PinStore
   dataKeys: DataKeyStore
-  /** Resolves if the storage answers, for readiness. */
+  /** Resolves if the storage answers and takes writes, for readiness. */
   ping(): Promise<void>
   /**
    * Call after a deletion: removes deleted data from all files that this storage writes itself, its log included. For a

@@ -44,10 +44,20 @@ export function createSpool({ folder, maxBytes }: SpoolOptions): Spool {
   const path = join(folder, randomUUID() + suffix)
   // SQLite would create the file with the umask's mode. The folder's entry has to outlive a power cut too.
   closeSync(openSync(path, 'ax', 0o600))
-  const directory = openSync(folder, 'r')
-  fsyncSync(directory)
-  closeSync(directory)
-  return openSpool(path, maxBytes)
+  try {
+    const directory = openSync(folder, 'r')
+    fsyncSync(directory)
+    closeSync(directory)
+    return openSpool(path, maxBytes)
+  } catch (error) {
+    // The journal tries again with the next rows, under another name.
+    removeFiles(path)
+    throw error
+  }
+}
+
+function removeFiles(path: string): void {
+  for (const end of ['', '-wal', '-shm']) rmSync(path + end, { force: true })
 }
 
 /** The spools of dead processes, oldest first, each locked. */
@@ -147,7 +157,7 @@ function openSpool(path: string, maxBytes: number): Spool {
       db.exec('pragma journal_mode = delete; pragma locking_mode = normal')
       oldest.get()
       db.close()
-      if (isEmpty) for (const end of ['', '-wal', '-shm']) rmSync(path + end, { force: true })
+      if (isEmpty) removeFiles(path)
     }
   }
 }

@@ -19,15 +19,17 @@ import { createSqlSamples } from './samples.js'
 import type { Database } from './tables.js'
 import { createSqlUpstreams } from './upstreams.js'
 import { createSqlUsers } from './users.js'
+import { createWriteCheck } from './write-check.js'
 
 /**
  * First stores the spools of dead processes, so that their rows come before those of this one.
  * @param db migrated
  */
 export async function createSqlStorage(db: Database, dialect: SqlDialect, auditing: AuditOptions): Promise<Storage> {
-  const write = createWrite(db, dialect)
-  const { audit, usage, store, forget, close } = createSqlAudit(db, write, auditing)
   const { spool, log } = auditing
+  const { write, check } = createWriteCheck(createWrite(db, dialect), log)
+  const { audit, usage, store, forget, close } = createSqlAudit(db, write, auditing)
+  const processes = createSqlProcesses(db, write)
   if (spool !== undefined) {
     try {
       const rows = await adopt(spool, store, forget)
@@ -48,7 +50,7 @@ export async function createSqlStorage(db: Database, dialect: SqlDialect, auditi
     audit,
     usage,
     metrics: createSqlMetrics(db, write),
-    processes: createSqlProcesses(db, write),
+    processes,
     exceptions: createSqlExceptions(db, write),
     users: createSqlUsers(db, write),
     deliveries: createSqlDeliveries(db, write),
@@ -62,6 +64,7 @@ export async function createSqlStorage(db: Database, dialect: SqlDialect, auditi
     ping: () =>
       storageCall(async () => {
         await sql`select 1`.execute(db)
+        await check(processes)
       }),
     scrub: () => storageCall(() => dialect.scrub(db)),
     close() {

@@ -63,8 +63,20 @@ function adapt(db: InstanceType<typeof DatabaseSync>): SqliteDatabase {
  * whenever another process wrote in between (SQLITE_BUSY_SNAPSHOT), and no waiting helps there.
  */
 class ImmediateDriver extends SqliteDriver {
+  readonly #db: InstanceType<typeof DatabaseSync>
+
+  constructor(db: InstanceType<typeof DatabaseSync>) {
+    super({ database: adapt(db) })
+    this.#db = db
+  }
+
   override async beginTransaction(connection: DatabaseConnection): Promise<void> {
     await whileBusy(() => connection.executeQuery(CompiledQuery.raw('begin immediate')))
+  }
+
+  /** Without room SQLite rolls back by itself. A second rollback fails, and its error would hide the cause. */
+  override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
+    if (this.#db.isTransaction) await super.rollbackTransaction(connection)
   }
 }
 
@@ -77,7 +89,7 @@ class TransactionalAdapter extends SqliteAdapter {
 
 export function embeddedDialect(db: InstanceType<typeof DatabaseSync>): Dialect {
   return {
-    createDriver: (): Driver => new ImmediateDriver({ database: adapt(db) }),
+    createDriver: (): Driver => new ImmediateDriver(db),
     createQueryCompiler: () => new SqliteQueryCompiler(),
     createAdapter: () => new TransactionalAdapter(),
     createIntrospector: (kysely) => new SqliteIntrospector(kysely)
