@@ -115,7 +115,10 @@ export const errorEnvelopes = {
           code: { ...text, description: 'One of the codes that the answer names.' },
           request_id: text,
           review_id: { ...text, description: 'With review_required.' },
-          missing_context: { ...texts, description: 'With context_required: the keys that would settle it.' }
+          missing_context: {
+            ...texts,
+            description: 'With context_required: the keys that count on this route and would settle it.'
+          }
         },
         required: ['message', 'type', 'param', 'code'],
         additionalProperties: true

@@ -61,7 +61,9 @@ export const Evaluation = Type.Object({
   evaluation_id: Type.String(),
   policy: Type.String({ description: 'name@version of the constitution.' }),
   missing_context: Type.Optional(
-    Type.Array(Type.String(), { description: 'For depends: the context keys that would settle it.' })
+    Type.Array(Type.String(), {
+      description: 'For depends: the context keys that would settle it; empty where no context does.'
+    })
   ),
   review_id: Type.Optional(Type.String({ description: 'For divert: the review that was opened.' })),
   review_error: Type.Optional(

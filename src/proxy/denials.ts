@@ -31,7 +31,8 @@ export class Denials {
   }
 
   async of(exchange: Exchange, stopped: Stopped): Promise<Denial> {
-    const { decision, direction, content, evaluation, full, topics } = stopped
+    const { decision, direction, content, full, topics } = stopped
+    const evaluation = countedHere(stopped.evaluation, exchange)
     // Without an offending text, the cause is the unreadable content.
     const cause = causeOf(evaluation) ?? content.media[0]?.pointer
     const { reviewId } = exchange
@@ -53,6 +54,13 @@ export class Denials {
 /** Undefined where the constitution is not loaded: then nothing was judged by it. */
 export function speechOf(policy: Exchange['policy']): Speech | undefined {
   return typeof policy === 'string' ? undefined : policy.speech
+}
+
+/** A key that does not count on the route settles nothing there. */
+function countedHere(evaluation: Evaluation, { route }: Exchange): Evaluation {
+  const { missing_context: missing } = evaluation
+  if (missing === undefined || missing.every((key) => route.contextKeys.has(key))) return evaluation
+  return { ...evaluation, missing_context: missing.filter((key) => route.contextKeys.has(key)) }
 }
 
 function hearerOf({ chat, inbound }: Exchange): Hearer {

@@ -228,6 +228,11 @@ t.test('context and session come from the caller, and only as the route allows',
     422,
     'the header wins'
   )
+  const closed = route({ path: '/closed', callerContext: [] })
+  const without = await harness(t, [closed], { default: upstreamSettings(upstream.url) })
+  const { error } = await (await without.post(chat('askme'), {}, '/closed')).json()
+  t.match(error, { code: 'context_required', missing_context: [] }, 'a key that does not count is not asked for')
+  t.notMatch(error.message, /Missing/)
 
   for (const [value, reason] of [
     ['{', 'malformed_json'],

@@ -59,7 +59,7 @@ export interface Rule {
   roles: ReadonlySet<Role> | undefined
   direction: 'request' | 'answer' | 'both'
   context: {
-    /** Keys that could settle a match, for `missing_context`. */
+    /** Keys that answer the question of a match; those in `permit` can settle it. */
     keys: string[]
     permit: Readonly<Record<string, string[]>>
     forbid: Readonly<Record<string, string[]>>

@@ -50,7 +50,12 @@ const CategorySource = Type.Object(
         'What happens in the middle band. ask: the caller is asked for context (`depends`); matches that it does not settle go to a person. divert: a person decides. permit: it passes, and is noted.'
       )
     ),
-    context: Type.Optional(Type.Array(Key, { minItems: 1, ...says('The keys of context that `ask` asks for.') })),
+    context: Type.Optional(
+      Type.Array(Key, {
+        minItems: 1,
+        ...says('Keys that answer `ask`; what they do not settle goes to a person.')
+      })
+    ),
     description: Type.Optional(
       Type.String({
         minLength: 1,
@@ -184,7 +189,9 @@ export const RuleSource = Type.Object(
     context: Type.Optional(
       Type.Object(
         {
-          keys: Type.Optional(Type.Array(Key, { minItems: 1, ...says('The keys that could settle a match.') })),
+          keys: Type.Optional(
+            Type.Array(Key, { minItems: 1, ...says('Keys that answer `ask` beside those of `permit`.') })
+          ),
           permit: Type.Optional(
             Type.Record(Type.String(), ContextValues, says('Context that makes a match count nothing.'))
           ),

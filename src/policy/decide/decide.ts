@@ -105,7 +105,7 @@ export interface CategoryVerdict {
   decision: Decision
   /** The rules that matched and that the context did not settle. */
   rules: readonly RuleScore[]
-  /** For `depends`: the context keys that could settle it. */
+  /** For `depends`: the context keys that could settle it; none where nothing could. */
   missing: readonly string[]
 }
 
@@ -146,7 +146,7 @@ export function decide(constitution: Constitution, scored: readonly RuleScore[],
     riskScore,
     scores,
     matchedRules: deciding.flatMap(({ rules }) => byScore(rules).map(({ rule }) => rule.name)),
-    missingContext: [...new Set(deciding.flatMap(({ missing }) => missing))].sort(),
+    missingContext: missingOf(deciding),
     categories: verdicts
   }
 }
@@ -181,13 +181,38 @@ function decideCategory(
   if (score >= bands.high) return { ...verdict, decision: policy.high }
   if (policy.middle !== 'ask') return { ...verdict, decision: policy.middle }
   // Asking helps only if the rules that no answer can settle do not reach the band by themselves.
-  const open = rules.filter(({ effect }) => effect === 'open')
   const exhausted = rules.flatMap((entry) => {
     if (entry.effect !== 'open') return entry
     return entry.exhausted === undefined ? [] : { ...entry, score: entry.exhausted }
   })
   if (total(exhausted) >= bands.middle) return { ...verdict, decision: 'divert' }
-  return { ...verdict, decision: 'depends', missing: open.flatMap(({ rule }) => rule.context.keys) }
+  return { ...verdict, decision: 'depends', missing: settlingKeys(rules, (rest) => total(rest) < bands.middle) }
+}
+
+/**
+ * The keys by which a category could be settled: each that suffices alone, else all of them where they suffice together,
+ * else none. A key that merely answers the question, but under which no rule permits anything, settles nothing.
+ */
+function settlingKeys(rules: readonly RuleScore[], isSettled: (rest: readonly RuleScore[]) => boolean): string[] {
+  const settles = ({ rule, effect }: RuleScore, key: string) =>
+    effect === 'open' && rule.context.permit.some((permit) => permit.key === key)
+  const rest = (keys: readonly string[]) =>
+    rules.flatMap((entry) => {
+      if (!keys.some((key) => settles(entry, key))) return entry
+      return entry.exhausted === undefined ? [] : { ...entry, score: entry.exhausted }
+    })
+  const keys = [...new Set(rules.flatMap(({ rule }) => rule.context.permit.map(({ key }) => key)))].filter((key) =>
+    rules.some((entry) => settles(entry, key))
+  )
+  const alone = keys.filter((key) => isSettled(rest([key])))
+  if (alone.length > 0) return alone
+  return isSettled(rest(keys)) ? keys : []
+}
+
+/** For `depends`: the keys that could settle it; none where one of the categories cannot be settled. */
+export function missingOf(deciding: readonly Pick<CategoryVerdict, 'missing'>[]): string[] {
+  if (deciding.some(({ missing }) => missing.length === 0)) return []
+  return [...new Set(deciding.flatMap(({ missing }) => missing))].sort()
 }
 
 /** The score of a category, clamped to the band of its decision. */

@@ -5,7 +5,7 @@
 import { round } from '../../base/decision.js'
 import type { Constitution } from '../constitution/parse.js'
 import { typeOfCategory } from '../constitution/rules.js'
-import { withinBand } from '../decide/decide.js'
+import { missingOf, withinBand } from '../decide/decide.js'
 import type { Verdict } from '../evaluate/verdict.js'
 import { type Category, type Decision, type Detection, type EvaluationInput, strictest } from '../evaluation.js'
 import type { RuleFlip } from '../explanation.js'
@@ -88,7 +88,7 @@ export function applyRulings(policy: Bands, verdict: Verdict, rulings: readonly 
     riskScore: categories.reduce((most, entry) => Math.max(most, withinBand(entry, policy.bands)), 0),
     scores,
     matchedRules: [...new Set(named)],
-    missingContext: [...new Set(deciding.flatMap(({ missing }) => missing))].sort(),
+    missingContext: missingOf(deciding),
     categories,
     detections: [...verdict.detections, ...changes.map(({ detection }) => detection)],
     rules: [

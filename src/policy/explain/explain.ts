@@ -100,7 +100,7 @@ export function explain(engine: RuleEngine, input: JudgeInput): Explanation {
       weight: round(Math.max(...own.map(({ confidence }) => confidence))),
       score: round(score),
       context: effect,
-      context_keys: [...rule.context.keys],
+      context_keys: [...new Set(rule.context.permit.map(({ key }) => key))],
       across_turns: own.every(({ acrossTurns }) => acrossTurns)
     }
   })
@@ -222,7 +222,11 @@ function summarise(explanation: Omit<Explanation, 'summary'>): string[] {
     if (context === 'permit') lines.push(`The context settles ${rule}: it counts nothing.`)
     if (context === 'forbid') lines.push(`The context sharpens ${rule}.`)
     if (context === 'open' && asking.has(rule)) {
-      lines.push(`${rule} could be settled by ${context_keys.join(' or ')}, which the context lacks.`)
+      lines.push(
+        context_keys.length === 0
+          ? `No context settles ${rule}.`
+          : `${rule} could be settled by ${context_keys.join(' or ')}, which the context lacks.`
+      )
     }
   }
   if (session !== null && session.risk > 0) {
