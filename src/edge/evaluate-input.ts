@@ -23,7 +23,7 @@ export const EvaluateInput = Type.Object(
         {
           additionalProperties: true,
           description:
-            "Free-form context, at most 16 KiB as JSON. A key with more than 4 values, or with one of more than 100 characters, settles nothing. `role` (user, assistant, tool, system) says whose words the text is; a user's by default."
+            "Free-form context, at most 16 KiB as JSON. A key with more than 4 values, or with one of more than 100 characters, settles nothing. `role` (user, assistant, tool, system, in any case) says whose words the text is; a user's by default, and with any other value."
         }
       )
     ),
@@ -79,7 +79,10 @@ export function readEvaluateInput(value: Json): EvaluateInput {
   return input
 }
 
-/** Accepted values of the context's `role`; with any other a text is a user's. */
+/**
+ * Values of the context's `role` that say whose words a text is, in any case. A caller chooses the keys of the context, so
+ * that another value (`teacher`) is no mistake: it is context as under any key, and the text a user's.
+ */
 const writers = ['user', 'assistant', 'tool', 'system'] as const
 
 /**
@@ -91,7 +94,9 @@ export function readText(
   text: string,
   context: JsonObject | undefined
 ): Pick<EvaluationInput, 'parts' | 'joined' | 'context' | 'direction'> {
-  const role = writers.find((writer) => writer === context?.['role']) ?? 'user'
+  const said = context?.['role']
+  const folded = typeof said === 'string' ? said.trim().toLowerCase() : undefined
+  const role = writers.find((writer) => writer === folded) ?? 'user'
   return {
     parts: [{ role, text, pointer: '' }],
     joined: [],

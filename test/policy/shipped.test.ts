@@ -8,6 +8,7 @@ import { systemClock } from '../../src/base/clock.js'
 import { readText } from '../../src/edge/evaluate-input.js'
 import { parseConstitution } from '../../src/policy/constitution/parse.js'
 import { ConstitutionError } from '../../src/policy/constitution/problems.js'
+import { bases } from '../../src/policy/constitution/schema.js'
 import { createEvaluator } from '../../src/policy/evaluate/evaluator.js'
 import { isShipped, open, shipped } from '../encoder/support.js'
 
@@ -85,8 +86,8 @@ rules:
 })
 
 const mistakes: [what: string, text: string, path: string, says: RegExp][] = [
-  ['an unknown base', head.replace('default', 'lenient'), 'extends', /one of: default/],
-  ['a base that is itself an extension', head.replace('default', 'strict'), 'extends', /one of: default/],
+  ['an unknown base', head.replace('default', 'lenient'), 'extends', /one of: default, strict, developer, mcp/],
+  ['a base that does not ship', head.replace('default', 'mine'), 'extends', /one of: default/],
   ['a rule to drop that is none', `${head}without: [nonesuch]`, 'without[0]', /no rule of this name/],
   [
     'a new rule without a category',
@@ -119,10 +120,36 @@ for (const [what, text, path, says] of mistakes) {
   })
 }
 
+t.test('each shipped constitution may be extended, and is inherited whole', async (t) => {
+  t.same([...bases].sort(), names)
+  for (const name of bases) {
+    const base = parseConstitution(readFileSync(`${folder}${name}.yaml`, 'utf8'), `${name}.yaml`)
+    const over = `name: mine\nversion: '7'\nextends: ${name}\n`
+    const { name: _, version, base: extended, description, source: _source, ...same } = read(over)
+    t.equal(version, '7')
+    t.equal(extended, `${name}@${base.version}`)
+    const { name: _name, version: _version, base: _base, description: _description, source: _text, ...whole } = base
+    t.same(same, whole, name)
+    const changed = read(`${over}categories: { profanity: { high: divert } }\nwithout: [ambiguous_kill]\n`)
+    t.equal(changed.categories.profanity.high, 'divert')
+    t.same(changed.bands, base.bands)
+    t.equal(ruleOf(changed, 'ambiguous_kill'), undefined)
+  }
+})
+
 t.test('the context says whose words a text is, and only known writers count', async (t) => {
   t.match(readText('x', { role: 'assistant' }), { parts: [{ role: 'assistant' }], direction: 'answer' })
   t.match(readText('x', { role: 'tool' }), { parts: [{ role: 'tool' }], direction: 'request' })
-  for (const context of [undefined, {}, { role: 'definition' }, { role: 7 }, { role: ['assistant'] }]) {
+  t.match(readText('x', { role: 'Tool' }), { parts: [{ role: 'tool' }] })
+  t.match(readText('x', { role: ' ASSISTANT ' }), { parts: [{ role: 'assistant' }], direction: 'answer' })
+  for (const context of [
+    undefined,
+    {},
+    { role: 'teacher' },
+    { role: 'definition' },
+    { role: 7 },
+    { role: ['assistant'] }
+  ]) {
     t.match(readText('x', context as JsonObject | undefined), { parts: [{ role: 'user' }], direction: 'request' })
   }
 })

@@ -1,5 +1,5 @@
 /**
- * Overlays: constitutions that extend a shipped one (`extends: default`) and inherit everything that they do not
+ * Overlays: constitutions that extend a shipped one (`extends: default`, `extends: strict`) and inherit everything that they do not
  * mention. So a stricter or laxer policy is one page long, and follows updates of its base.
  */
 
@@ -22,7 +22,7 @@ export interface Extended {
 /** @param warnings receives entries of an overlay about rules that the base has dropped: they have no effect */
 export function extend(extension: ExtensionSource, problems: Problems, warnings: Problems): Extended {
   // The base's lexicons already contain its lists.
-  const { lists: _lists, ...base } = shippedSource(extension.extends)
+  const { lists: _lists, ...base } = wholeOf(extension.extends, problems, warnings)
   const { extends: _, without = [], rules: given = [], guarded: words, ...rest } = extension
   const dropped = new Set(without)
   const names = new Set(base.rules.map(({ name }) => name))
@@ -57,6 +57,13 @@ export function extend(extension: ExtensionSource, problems: Problems, warnings:
     warnings: placed(warnings, places),
     base: `${base.name}@${base.version}`
   }
+}
+
+/** A shipped constitution with what it inherits. The tests hold it to be without faults. */
+function wholeOf(name: ExtensionSource['extends'], problems: Problems, warnings: Problems): ConstitutionSource {
+  const source = shippedSource(name)
+  if (!('extends' in source)) return withLists(source, problems)
+  return extend(source, problems, warnings).source
 }
 
 function goneRule(name: string, base: string): string {

@@ -11,10 +11,8 @@ const closed = { additionalProperties: false }
 /** The meaning of a field, for authors of constitutions: an editor shows it beside the accepted values. */
 const says = (description: string) => ({ description })
 
-/**
- * Constitutions that may be extended: only whole ones, so that a policy in force never consists of more than two files.
- */
-export const bases = ['default'] as const
+/** Constitutions that may be extended: those that ship, so that no base can change under an overlay but by an upgrade. */
+export const bases = ['default', 'strict', 'developer', 'mcp'] as const
 
 /** `session_risk` is the engine's own: no rule may claim it. */
 export const ruleTypes = detectionTypes.filter((type) => type !== 'session_risk')
@@ -51,10 +49,7 @@ const CategorySource = Type.Object(
       )
     ),
     context: Type.Optional(
-      Type.Array(Key, {
-        minItems: 1,
-        ...says('Keys that answer `ask`; what they do not settle goes to a person.')
-      })
+      Type.Array(Key, { minItems: 1, ...says('Keys that answer `ask`; what they do not settle goes to a person.') })
     ),
     description: Type.Optional(
       Type.String({

@@ -3,7 +3,7 @@ import { hash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { parse } from 'yaml'
 import type { Problems } from './problems.js'
-import type { bases, ConstitutionSource, ListSource, PatternSource } from './schema.js'
+import type { bases, ConstitutionSource, ExtensionSource, ListSource, PatternSource } from './schema.js'
 
 /**
  * Location of the build's parsed form of this text: parsing YAML takes longer than all later steps. Without a build
@@ -31,9 +31,10 @@ export function readShipped(name: (typeof bases)[number]): string {
   return readFileSync(new URL(`../../../config/constitutions/${name}.yaml`, import.meta.url), 'utf8')
 }
 
-export function shippedSource(name: (typeof bases)[number]): ConstitutionSource {
+/** As its file has it: it may extend another one itself. */
+export function shippedSource(name: (typeof bases)[number]): ConstitutionSource | ExtensionSource {
   const text = readShipped(name)
-  return withLists((builtFrom(text) ?? parse(text)) as ConstitutionSource)
+  return (builtFrom(text) ?? parse(text)) as ConstitutionSource | ExtensionSource
 }
 
 /**
