@@ -6,7 +6,7 @@ import { readFile } from 'node:fs/promises'
 import { systemClock } from '../base/clock.js'
 import type { Settings } from '../base/settings.js'
 import { loadSettings, weakenings } from '../config/load.js'
-import { ConfigError } from '../config/problem.js'
+import { ConfigError, type Rest } from '../config/problem.js'
 import { parseKey } from '../identity/key-format.js'
 import { noReport } from '../judges/consult.js'
 import { type OpenJudges, openJudges } from '../judges/open.js'
@@ -17,22 +17,28 @@ import { Told } from './terminal.js'
 export async function check(file: string | undefined): Promise<void> {
   const problems: string[] = []
   let settings: Settings | undefined
+  let rest: Rest | undefined
   try {
     settings = loadSettings({ env: process.env, cwd: process.cwd(), ...(file === undefined ? {} : { file }) })
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
     problems.push(error.message)
+    // A constitution that names a judge which could not be read would seem to be wrong itself.
+    const isWhole = error.problems.every(({ path }) => !/^(?:judges|constitutions)\b/.test(path))
+    if (isWhole) rest = error.rest
+    if (rest === undefined) problems.push('The constitutions are not checked yet: correct this first.')
   }
   const policies: string[] = []
   const warnings: string[] = []
-  if (settings !== undefined) {
-    if (settings.bootstrapKey !== undefined && parseKey(settings.bootstrapKey) === undefined) {
+  if (settings !== undefined) rest = settings
+  if (rest !== undefined) {
+    if (settings?.bootstrapKey !== undefined && parseKey(settings.bootstrapKey) === undefined) {
       problems.push('environment SLUICEGATE_BOOTSTRAP_KEY: is not a well-formed key')
     }
-    const judges = await openJudges(settings.judges, { clock: systemClock, report: noReport }).catch((error: Error) => {
+    const judges = await openJudges(rest.judges, { clock: systemClock, report: noReport }).catch((error: Error) => {
       problems.push(error.message)
     })
-    for (const [name, path] of Object.entries(settings.constitutions)) {
+    for (const [name, path] of Object.entries(rest.constitutions)) {
       if (judges === undefined) break
       const outcome = await readConstitution(name, path, judges)
       if ('problem' in outcome) problems.push(outcome.problem)

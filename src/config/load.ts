@@ -20,7 +20,7 @@ import { compileMcp } from './mcp.js'
 import { compileNotices } from './notices.js'
 import { compileAudit, compileReview, compileSamples, compileSignIn } from './people.js'
 import type { Fail } from './problem.js'
-import { ConfigError, type Problem, showPath } from './problem.js'
+import { ConfigError, type Problem, type Rest, showPath } from './problem.js'
 import { checkNames, checkReferences, compileRoutes } from './routes.js'
 import type { FileConfig } from './schema.js'
 import { compileTracing } from './tracing.js'
@@ -59,8 +59,8 @@ export function loadSettings({ env, cwd, file: asked }: LoadOptions): Settings {
   }
   const misnamed = () => (source === nothing && file !== undefined ? [] : misnamedVariables(env, environment))
   if (problems.length > 0) {
-    const further = furtherProblems(source, faults, { environment, file, cwd }, problems)
-    throw new ConfigError([...problems, ...further, ...misnamed()])
+    const { further, rest } = furtherProblems(source, faults, { environment, file, cwd }, problems)
+    throw new ConfigError([...problems, ...further, ...misnamed()], rest)
   }
   const config = source.value as FileConfig
   const fail: Fail = (at, reason) => problems.push(source.problem(at, reason))
@@ -68,7 +68,7 @@ export function loadSettings({ env, cwd, file: asked }: LoadOptions): Settings {
     ...compile(config, { environment, file, cwd, fail, problems }),
     unknownVariables: unknownVariables(env, environment.read)
   }
-  if (problems.length > 0) throw new ConfigError([...problems, ...misnamed()])
+  if (problems.length > 0) throw new ConfigError([...problems, ...misnamed()], settings)
   return deepFreeze(settings)
 }
 
@@ -87,14 +87,16 @@ function furtherProblems(
   faults: readonly SchemaProblem[],
   at: Pick<Compilation, 'environment' | 'file' | 'cwd'>,
   told: readonly Problem[]
-): Problem[] {
+): { further: Problem[]; rest: Rest | undefined } {
   const { value, isCut } = withoutFaults(source.value, faults)
   // An unreadable file has only that problem.
   const isUnread = source === nothing && at.file !== undefined
   const found: Problem[] = []
   const fail: Fail = (path, reason) => found.push(source.problem(path, reason))
+  let rest: Rest | undefined
   try {
-    compile(value as FileConfig, { ...at, fail, problems: found })
+    const settings = compile(value as FileConfig, { ...at, fail, problems: found })
+    if (!isUnread) rest = settings
   } catch {
     // A dropped part was needed: the problems found so far count.
   }
@@ -105,7 +107,7 @@ function furtherProblems(
     (path === 'upstreams' && told.some((one) => one.path.startsWith('upstreams.'))) ||
     (path.startsWith('SLUICEGATE_UPSTREAM') &&
       (isCut || isUnread || told.some((one) => one.path.startsWith('SLUICEGATE_UPSTREAM'))))
-  return found.filter((problem) => !follows(problem))
+  return { further: found.filter((problem) => !follows(problem)), rest }
 }
 
 const nothing: ConfigFile = {

@@ -1,5 +1,7 @@
 /** Problems of a configuration. A file of its own, so that other commands need not load the parser. */
 
+import type { Settings } from '../base/settings.js'
+
 export interface Problem {
   /** The source as shown: a file, or `environment`. */
   source: string
@@ -10,14 +12,20 @@ export interface Problem {
   reason: string
 }
 
+/** What could be read of a configuration with problems: paths that may be checked too, and nothing to start with. */
+export type Rest = Pick<Settings, 'constitutions' | 'judges'>
+
 /** Every problem of a configuration at once, one line each. Values are never quoted: they may be secrets. */
 export class ConfigError extends Error {
   readonly problems: readonly Problem[]
+  /** Undefined where nothing could be read. */
+  readonly rest: Rest | undefined
 
-  constructor(problems: readonly Problem[]) {
+  constructor(problems: readonly Problem[], rest?: Rest) {
     super(problems.map(formatProblem).join('\n'))
     this.name = 'ConfigError'
     this.problems = problems
+    this.rest = rest
   }
 }
 

@@ -34,7 +34,12 @@ t.test('check names everything that would keep the server from starting', async 
   const wrong = await run(['check', 'd.yaml'], place)
   t.match(wrong, { code: 1, stdout: '' })
   t.same(wrong.stderr.match(/^d\.yaml:1:\d+ server\.\w+/gm), ['d.yaml:1:20 server.prot', 'd.yaml:1:17 server.port'])
-  t.match(await run(['check', 'no.yaml'], place), { code: 1, stderr: 'no.yaml: cannot be read (ENOENT)\n' })
+  const left = 'The constitutions are not checked yet: correct this first.\n'
+  t.match(await run(['check', 'no.yaml'], place), { code: 1, stderr: `no.yaml: cannot be read (ENOENT)\n${left}` })
+  writeFileSync(join(place.cwd, 'e.yaml'), 'server: { prot: 1 }\nconstitutions: { default: default.yaml }\n')
+  const both = await run(['check', 'e.yaml'], place)
+  t.match(both.stderr, /^e\.yaml:1:\d+ server\.prot/)
+  t.match(both.stderr, /default\.yaml:\d+:\d+ rules\[1\]\.weight: /, 'of the constitutions too, at once')
   t.notOk(existsSync(join(place.cwd, 'data')), 'nothing is created')
 })
 

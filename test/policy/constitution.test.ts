@@ -313,6 +313,47 @@ t.test('defaults are filled in and lexicons expanded once each', async (t) => {
   t.same(bands, { middle: 0.4, high: 0.75 })
 })
 
+t.test('every problem is reported at once, whatever it takes to find it', async (t) => {
+  const text = `name: mine
+version: '1'
+extends: default
+bandz: { middle: 0.5, high: 0.8 }
+categories: { violence: { high: maybe } }
+lexicons: { own: [7] }
+without: [no_such_rule]
+rules:
+  - { name: a, category: violence, weight: 2, any: [$none] }
+  - { name: b, category: violence, weight: 0.5, any: [$none, $own] }
+  - { name: c, category: violence, weight: 0.5, patterns: [{ anchors: [x], regex: "(" }] }
+  - { name: d, category: violence, weight: 0.5, any: [x], when: { all: [none, a] } }
+  - { name: ambiguous_kill, weigt: 1 }
+escalate: [{ judge: none, from: high }]
+`
+  const paths = (text: string) => {
+    try {
+      parseConstitution(text, 'mine.yaml')
+    } catch (error) {
+      if (error instanceof ConstitutionError) return error.problems.map(({ path }) => path).sort()
+      throw error
+    }
+    return []
+  }
+  t.same(paths(text), [
+    'bandz',
+    'categories.violence.high',
+    'escalate[0].from',
+    'lexicons.own[0]',
+    'rules[0].weight',
+    'rules[1].any[0]',
+    'rules[2].patterns[0].regex',
+    'rules[3].when.all[0]',
+    'rules[4].weigt',
+    'without[0]'
+  ])
+  t.same(paths('name: 1\n').length > 1, true, 'where most is missing, what is missing')
+  t.same(paths('7\n'), [''])
+})
+
 t.test('aliases that multiply are refused before they fill the memory', async (t) => {
   const bomb = [
     'a: &a [x,x,x,x,x,x,x,x]',

@@ -1,5 +1,5 @@
 /** Reads a constitution: YAML in, checked rules out, or every problem at once with its place in the file. */
-import { Ajv } from 'ajv'
+import { Ajv, type ErrorObject } from 'ajv'
 import { checkTexts, type TextsSource } from '../../base/texts.js'
 import { openYaml } from '../../base/yaml.js'
 import type { Detector } from '../../detectors/detector.js'
@@ -11,6 +11,7 @@ import type { Category } from '../evaluation.js'
 import { type Escalation, readEscalations } from './escalation.js'
 import { type Extended, extend } from './extend.js'
 import { type GuardedWords, readGuardedWords, readLexicons } from './lexicons.js'
+import { mend } from './mend.js'
 import { addSchemaProblem, ConstitutionError, collectProblems, type Problem, type Problems } from './problems.js'
 import { type Rule, readRules } from './rules.js'
 import { ConstitutionSource, ExtensionSource, type ReaderMode } from './schema.js'
@@ -95,21 +96,22 @@ export function parseConstitution(
     given = readValue(() => document.toJS({ maxAliasCount: 100 }), problems.add)
     if (problems.list.length > 0) throw fail()
   }
-  const { source: checked, problems: found, warnings: warned, base } = readSource(given, problems, warnings)
-  if (problems.list.length > 0) throw fail()
+  const read = readSource(given, problems, warnings)
+  if (read === undefined) throw fail()
+  const { source: checked, problems: found, warnings: warned, base } = read
   if (checked.bands.high - checked.bands.middle < minBand) {
-    problems.add(['bands', 'high'], `must be at least ${minBand} above bands.middle`)
+    found.add(['bands', 'high'], `must be at least ${minBand} above bands.middle`)
   }
   if (name !== undefined && checked.name !== name) {
-    problems.add(['name'], `is "${checked.name}", but the constitution belongs under "${name}"`)
+    found.add(['name'], `is "${checked.name}", but the constitution belongs under "${name}"`)
   }
   if (checked.texts !== undefined) {
-    checkTexts(checked.texts, (path, message, more) => problems.add(['texts', ...path], message, more))
+    checkTexts(checked.texts, (path, message, more) => found.add(['texts', ...path], message, more))
   }
   const lexicons = readLexicons(checked.lexicons ?? {}, found, warned)
   const guarded = checked.guarded === undefined ? undefined : readGuardedWords(checked.guarded, lexicons, warned)
   const rules = readRules({ source: checked, lexicons, detectors, problems: found, warnings: warned })
-  const escalate = readEscalations(checked, coverage, problems)
+  const escalate = readEscalations(checked, coverage, found)
   if (problems.list.length > 0) throw fail()
   return {
     name: checked.name,
@@ -131,27 +133,32 @@ export function parseConstitution(
 }
 
 /**
- * The source, merged with its base where it has one. Violations of the schema are reported; the result is then
- * unusable.
+ * The source, merged with its base where it has one. Where it violates the schema, the result is only good for finding
+ * further problems. @returns undefined where nothing further can be checked
  */
 function readSource(
   given: unknown,
   problems: Problems,
   warnings: Problems
-): Pick<Extended, 'source' | 'problems' | 'warnings'> & { base?: string } {
-  const check = (schema: object, value: unknown, found: Problems) => {
-    const accepts = ajv.compile(schema)
-    if (!accepts(value)) for (const error of accepts.errors ?? []) addSchemaProblem(found, error, value)
-    return problems.list.length === 0
+): (Pick<Extended, 'source' | 'problems' | 'warnings'> & { base?: string }) | undefined {
+  const isOverlay = typeof given === 'object' && given !== null && 'extends' in given
+  const schema = isOverlay ? ExtensionSource : ConstitutionSource
+  const errors = schemaErrors(schema, given, problems)
+  const checked = errors.length === 0 ? { source: given, problems } : mend(given, errors, problems)
+  if (checked === undefined || (errors.length > 0 && schemaErrors(schema, checked.source).length > 0)) return undefined
+  if (!isOverlay) {
+    const source = withLists(checked.source as ConstitutionSource, checked.problems)
+    return { source, problems: checked.problems, warnings }
   }
-  const whole = { source: given as ConstitutionSource, problems, warnings }
-  if (typeof given !== 'object' || given === null || !('extends' in given)) {
-    return check(ConstitutionSource, given, problems) ? { ...whole, source: withLists(whole.source, problems) } : whole
-  }
-  if (!check(ExtensionSource, given, problems)) return whole
-  const extended = extend(given as ExtensionSource, problems, warnings)
-  check(ConstitutionSource, extended.source, extended.problems)
-  return extended
+  const extended = extend(checked.source as ExtensionSource, checked.problems, warnings)
+  return schemaErrors(ConstitutionSource, extended.source, extended.problems).length > 0 ? undefined : extended
+}
+
+function schemaErrors(schema: object, value: unknown, problems?: Problems): ErrorObject[] {
+  const accepts = ajv.compile(schema)
+  const errors = accepts(value) ? [] : [...(accepts.errors ?? [])]
+  if (problems !== undefined) for (const error of errors) addSchemaProblem(problems, error, value)
+  return errors
 }
 
 function readSession({

@@ -118,7 +118,7 @@ function sentence({ keyword, params, message }: ErrorObject, path: Path): string
 }
 
 /** A JSON pointer to a path; a step into an array becomes a number. */
-function pathOf(pointer: string, root: unknown): (string | number)[] {
+export function pathOf(pointer: string, root: unknown): (string | number)[] {
   let value = root
   return pointer
     .split('/')
