@@ -3,8 +3,9 @@ import t from 'tap'
 import type { Json, JsonObject } from '../../src/base/chat.js'
 import { names } from '../../src/dialects/anthropic/names.js'
 import { dialects, operationAt } from '../../src/dialects/index.js'
+import type { WireEvent } from '../../src/dialects/reply-stream.js'
 import { assemble, channels, event, spell } from './anthropic-events.js'
-import { denial, dialectSuite, leaves, noTarget, recorded } from './dialect-suite.js'
+import { denial, dialectSuite, facts, leaves, noTarget, recorded } from './dialect-suite.js'
 
 const [messages, count] = dialects.anthropic as [(typeof dialects.anthropic)[0], (typeof dialects.anthropic)[0]]
 
@@ -75,6 +76,25 @@ dialectSuite(t, {
       event({ type: 'content_block_stop', index: 0 })
     ]
   }
+})
+
+t.test('a stream that is stopped before its text shows no empty block', async (t) => {
+  const begun = [
+    event({ type: 'message_start', message: { id: 'msg_1', content: [] } }),
+    start(0, { type: 'text', text: '' })
+  ]
+  const say = (text: string) => event({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text } })
+  const said = denial('forbid', 'answer').wording.end_user.text
+  const stopped = (...events: WireEvent[]) => {
+    const held = messages.openStream(noTarget)
+    for (const event of [...begun, ...events]) held.push(event)
+    const frames = held.release(undefined, []).frames
+    held.push(say('kaboom'))
+    return assemble(frames + held.filtered(facts('forbid', noTarget, 'answer')))
+  }
+  t.match(stopped(), { texts: { '/content/0/text': said }, finish: 'refusal' })
+  t.match(stopped(say('')), { texts: { '/content/0/text': said }, finish: 'refusal' })
+  t.match(stopped(say('Well.')), { texts: { '/content/0/text': 'Well.', '/content/1/text': said }, finish: 'refusal' })
 })
 
 t.test('count_tokens', async (t) => {

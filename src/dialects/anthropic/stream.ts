@@ -44,7 +44,13 @@ export class MessageStreamShape implements StreamShape {
   readonly #open = new Set<number>()
   readonly #citations = new Map<number, number>()
   /** The state of the stream as the client has seen it. */
-  readonly #seen = { started: false, open: new Set<number>(), next: 0, stopped: false }
+  readonly #seen = {
+    started: false,
+    open: new Set<number>(),
+    empty: undefined as number | undefined,
+    next: 0,
+    stopped: false
+  }
 
   read(event: JsonObject, sink: StreamSink, name: string | undefined): 'more' | 'end' {
     const { type } = event
@@ -132,14 +138,19 @@ export class MessageStreamShape implements StreamShape {
     return frame(event)
   }
 
-  left({ type, index, delta }: JsonObject): void {
+  left({ type, index, delta, content_block: block }: JsonObject): void {
     const seen = this.#seen
     if (type === 'message_start') seen.started = true
     else if (type === 'content_block_start') {
       seen.open.add(index as number)
       seen.next = Math.max(seen.next, (index as number) + 1)
-    } else if (type === 'content_block_stop') seen.open.delete(index as number)
-    else if (type === 'message_delta' && isObject(delta) && delta.stop_reason != null) seen.stopped = true
+      seen.empty = isObject(block) && block.type === 'text' && block.text === '' ? (index as number) : undefined
+    } else if (type === 'content_block_delta') {
+      if (index === seen.empty && !(isObject(delta) && delta.text === '')) seen.empty = undefined
+    } else if (type === 'content_block_stop') {
+      seen.open.delete(index as number)
+      if (index === seen.empty) seen.empty = undefined
+    } else if (type === 'message_delta' && isObject(delta) && delta.stop_reason != null) seen.stopped = true
   }
 
   /** This API streams no token probabilities. */

@@ -88,7 +88,7 @@ export function frame(event: JsonObject): string {
 
 /** A turn as all of its events. */
 export function turnEvents(facts: TurnFacts): JsonObject[] {
-  return filteredEvents({ started: false, open: new Set(), next: 0, stopped: false }, facts)
+  return filteredEvents({ started: false, open: new Set(), empty: undefined, next: 0, stopped: false }, facts)
 }
 
 export function turnStream(facts: TurnFacts): string {
@@ -100,26 +100,33 @@ export interface SeenOfStream {
   started: boolean
   /** Blocks that were begun and not ended. */
   open: ReadonlySet<number>
+  /** Of them, the text block in which nothing stands yet. */
+  empty: number | undefined
   /** The index of a further block. */
   next: number
   /** The reason to stop was told. */
   stopped: boolean
 }
 
-/** Ends a stream wherever it stands: open blocks are closed, one more says why, and the message stops. */
-export function filteredEvents({ started, open, next, stopped }: SeenOfStream, facts: TurnFacts): JsonObject[] {
+/**
+ * Ends a stream wherever it stands: open blocks are closed, one more says why, and the message stops. A block without a
+ * text yet says it itself, since clients would show it as an empty one.
+ */
+export function filteredEvents({ started, open, empty, next, stopped }: SeenOfStream, facts: TurnFacts): JsonObject[] {
   const start = message(facts, [], { stop_reason: null, stop_sequence: null }, { ...noUsage })
-  const block = { type: 'text', text: '' }
+  const at = stopped ? undefined : (empty ?? next)
   const delta = { type: 'text_delta', text: facts.denial.wording.end_user.text }
   return [
     ...(started ? [] : [{ type: 'message_start', message: start }]),
-    ...[...open].map((index) => ({ type: 'content_block_stop', index })),
-    ...(stopped
+    ...[...open].filter((index) => index !== at).map((index) => ({ type: 'content_block_stop', index })),
+    ...(at === undefined
       ? []
       : [
-          { type: 'content_block_start', index: next, content_block: block },
-          { type: 'content_block_delta', index: next, delta },
-          { type: 'content_block_stop', index: next },
+          ...(at === empty
+            ? []
+            : [{ type: 'content_block_start', index: at, content_block: { type: 'text', text: '' } }]),
+          { type: 'content_block_delta', index: at, delta },
+          { type: 'content_block_stop', index: at },
           { type: 'message_delta', delta: stopOf(facts), usage: { output_tokens: 0 } }
         ]),
     { type: 'message_stop' }
