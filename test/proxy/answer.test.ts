@@ -194,6 +194,11 @@ t.test('upstream errors keep their status if their words pass', async (t) => {
     const leak = await gateway.post(chat('hi', { stream }))
     t.equal(leak.status, 502, 'the credential never reaches a client')
     t.notMatch(await leak.text(), 'upstream-credential')
+    upstream.answer = json({ error: { message: 'Incorrect API key', code: 'invalid_api_key' } }, 401)
+    const refused = await gateway.post(chat('hi', { stream }))
+    t.match([refused.status, refused.headers.get('x-should-retry')], [502, 'false'])
+    t.match(await refused.json(), { error: { code: 'upstream_error', message: /gateway's own credentials/ } })
+    t.match(gateway.logLines.join(), /status 401: the upstream refuses upstreams\.\*\.key/)
   }
 })
 

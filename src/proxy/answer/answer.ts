@@ -21,6 +21,7 @@ import { addVerdictHeaders, clientHeaders, jsonType, mediaTypes, refusalHeaders 
 import { turnFacts } from '../reply.js'
 import type { MediaStage } from '../request/media.js'
 import type { ReviewDesk } from '../review.js'
+import { credentialRefused } from '../upstream/answered.js'
 import { codingOf, discard, readAll, type UpstreamAnswer } from '../upstream/send.js'
 import { raise, redactBody, type Verdicts } from '../verdict.js'
 import { isSoundType, readSound } from './sound.js'
@@ -86,6 +87,10 @@ export class Answers {
     const type = mediaType(answer)
     const ok = isOk(answer)
     const { answersWithSound, textAnswers } = exchange.route.spoken
+    if (answer.status === 401) {
+      discard(answer.body)
+      throw credentialRefused(answer.key)
+    }
     if (ok && answersWithSound === true && isSoundType(type)) return this.#passSound(exchange, answer, type)
     if (ok && textAnswers?.types.has(type) === true) return this.#judgeText(exchange, answer, type, textAnswers)
     // A redirect is not followed: it could lead to a host that is not in the configuration.
