@@ -24,7 +24,13 @@ const shared = {
   // The SDKs send it as X-API-Key, which every route takes.
   keyHeaders: [],
   query: { beta: /^true$/ },
-  requestHeaders: ['anthropic-version', 'anthropic-beta'],
+  requestHeaders: {
+    'anthropic-version': { form: /^[A-Za-z0-9-]{0,64}$/, accepted: 'a date such as 2023-06-01' },
+    'anthropic-beta': {
+      form: /^(?:[A-Za-z0-9-]{1,64}(?: ?, ?(?!$)|$)){0,32}$/,
+      accepted: 'up to 32 names of letters, digits and "-", separated by commas'
+    }
+  },
   // Not `anthropic-organization-id` and the rate limits: they tell of the account behind the upstream's key.
   responseHeaders: { 'request-id': /^req_(?=[A-Za-z]*\d)[A-Za-z0-9]{20,32}$/ },
   requestIdHeader: 'request-id',

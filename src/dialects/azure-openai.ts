@@ -8,6 +8,9 @@ import { openaiCompletions } from './openai-completions.js'
 import { openaiEmbeddings } from './openai-embeddings.js'
 import { openaiResponses } from './openai-responses.js'
 
+/** An id, as clients of Azure make it up. */
+export const clientRequestId = { 'x-ms-client-request-id': { form: /^[\w.:-]{1,128}$/ } }
+
 export const apiVersion = /^(?:\d{4}-\d{2}-\d{2}(?:-preview)?|v1|preview|latest)$/
 
 function azure(operation: Dialect, suffix: string, paths: readonly string[]): Dialect {
@@ -22,7 +25,7 @@ function azure(operation: Dialect, suffix: string, paths: readonly string[]): Di
     auth: 'api-key',
     keyHeaders: ['api-key'],
     query: { 'api-version': apiVersion },
-    requestHeaders: [...operation.requestHeaders, 'x-ms-client-request-id'],
+    requestHeaders: { ...operation.requestHeaders, ...clientRequestId },
     responseHeaders: {
       ...operation.responseHeaders,
       'apim-request-id': /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i,

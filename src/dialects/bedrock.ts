@@ -27,7 +27,7 @@ const shared = {
   // The SDKs send a key as Authorization: Bearer, which every route takes.
   keyHeaders: [],
   query: {},
-  requestHeaders: [],
+  requestHeaders: {},
   responseHeaders: {
     'x-amzn-requestid': uuid,
     'x-amzn-bedrock-content-type': /^application\/json$/,

@@ -19,7 +19,7 @@ export const cohereChat: Dialect = {
   auth: 'bearer',
   keyHeaders: [],
   query: {},
-  requestHeaders: [],
+  requestHeaders: {},
   responseHeaders: {},
   hasTurns: true,
   isConversation: true,

@@ -27,6 +27,13 @@ export type Framing = 'sse' | 'ndjson' | 'json-array' | 'aws-event-stream'
 /** A pattern of the whole value; `model`: the model that the client asked for, or a dated snapshot of it. */
 export type HeaderForm = RegExp | 'model'
 
+/** A request header that passes in its documented form, which has no room for free text. */
+export interface RequestHeader {
+  form: RegExp
+  /** The form in words. In any other form the request is refused; without these words the header is left out. */
+  accepted?: string
+}
+
 /** Lets requests continue from an answer that the gateway wrote and no upstream knows. */
 export interface Chain {
   /** The id of the answer that a request continues. */
@@ -83,8 +90,8 @@ export interface Dialect {
   readonly keyHeaders: readonly string[]
   /** Query parameters that may be sent, each with the pattern of its value; forwarded as given. */
   readonly query: Readonly<Record<string, RegExp>>
-  /** Request headers of this dialect, lower case, that are forwarded as given. */
-  readonly requestHeaders: readonly string[]
+  /** Request headers of this dialect, lower case, that are forwarded as given: no verdict covers them, so each has a form. */
+  readonly requestHeaders: Readonly<Record<string, RequestHeader>>
   /** Response headers of this dialect, lower case, each with its documented form: in any other it is dropped. */
   readonly responseHeaders: Readonly<Record<string, HeaderForm>>
   /**

@@ -35,7 +35,10 @@ const shared = {
   auth: 'x-goog-api-key',
   keyHeaders: ['x-goog-api-key'],
   query: { alt: /^json$/ },
-  requestHeaders: ['x-goog-api-client'],
+  // Names and versions of libraries.
+  requestHeaders: {
+    'x-goog-api-client': { form: /^[\w.+-]{1,64}\/[\w.+~:/-]{0,64}(?: [\w.+-]{1,64}\/[\w.+~:/-]{0,64}){0,15}$/ }
+  },
   responseHeaders: {},
   readError: (body) => everyLeaf(body, names),
   offender: offenderBy(/^(?:\/generateContentRequest)?\/contents\/\d+|^\/requests\/\d+/, names),

@@ -31,7 +31,7 @@ export const mcp: Dialect = {
   auth: 'bearer',
   keyHeaders: [],
   query: {},
-  requestHeaders: [],
+  requestHeaders: {},
   responseHeaders: {},
   hasTurns: false,
   judged: toResult('mcp_result'),

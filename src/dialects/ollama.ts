@@ -17,7 +17,7 @@ const shared = {
   auth: 'bearer',
   keyHeaders: [],
   query: {},
-  requestHeaders: [],
+  requestHeaders: {},
   responseHeaders: {},
   readError: (body) => everyLeaf(body, names),
   offender: offenderBy(/^\/messages\/\d+|^\/input\/\d+/, names),

@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import type { ChatReply, JsonObject } from '../base/chat.js'
-import { apiVersion } from './azure-openai.js'
+import { apiVersion, clientRequestId } from './azure-openai.js'
 import type { Dialect } from './dialect.js'
 import { HeldStream } from './held-stream.js'
 import { offenderBy } from './offender.js'
@@ -55,7 +55,7 @@ function azure(path: string, query: Dialect['query'], names: readonly string[]):
     auth: 'api-key',
     keyHeaders: [...openaiRealtime.keyHeaders, 'api-key'],
     query: { ...query, intent: /^transcription$/, 'api-version': apiVersion },
-    requestHeaders: [...openaiRealtime.requestHeaders, 'x-ms-client-request-id'],
+    requestHeaders: { ...openaiRealtime.requestHeaders, ...clientRequestId },
     refusedPaths: refused(path, names)
   }
 }

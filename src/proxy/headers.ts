@@ -3,6 +3,7 @@
  * headers in `Connection` and had them stripped); nothing that is not named here passes, hop-by-hop headers least of all.
  */
 import type { IncomingHttpHeaders } from 'node:http'
+import { invalid } from '../base/errors.js'
 import type { UpstreamAuth } from '../base/settings.js'
 import type { Dialect, Framing, HeaderForm, Target } from '../dialects/dialect.js'
 import type { Exchange } from './exchange.js'
@@ -78,8 +79,8 @@ export function upstreamHeaders(
     out['content-type'] = options.body.type
     out['content-length'] = String(options.body.length)
   }
-  copy(fromClient, client, out)
-  copy(dialect.requestHeaders, client, out)
+  for (const name of fromClient) copy(name, printable, client, out)
+  for (const name in dialect.requestHeaders) copy(name, dialect.requestHeaders[name]!.form, client, out)
   options.propagate?.(out, options.requestId)
   // Last, so that nothing a client sent can stand in its place.
   return Object.assign(out, options.credential)
@@ -126,10 +127,18 @@ function isModel(value: string, model: string | undefined): boolean {
   )
 }
 
-function copy(names: readonly string[], from: IncomingHttpHeaders, to: Record<string, string>): void {
-  for (const name of names) {
-    const value = from[name]
-    if (typeof value === 'string' && printable.test(value)) to[name] = value
+function copy(name: string, form: RegExp, from: IncomingHttpHeaders, to: Record<string, string>): void {
+  const value = from[name]
+  if (typeof value === 'string' && printable.test(value) && form.test(value)) to[name] = value
+}
+
+/** @throws Fault `validation_error` for a header of the dialect that is not of its form */
+export function checkRequestHeaders({ requestHeaders }: Dialect, client: IncomingHttpHeaders): void {
+  for (const name in requestHeaders) {
+    const { form, accepted } = requestHeaders[name]!
+    const value = client[name]
+    if (value === undefined || accepted === undefined || form.test(String(value))) continue
+    throw invalid(name, 'invalid_format', `The header ${name} must be ${accepted}.`)
   }
 }
 

@@ -1,5 +1,6 @@
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import t from 'tap'
+import type { JsonObject } from '../../src/base/chat.js'
 import { supportedEncodings } from '../../src/edge/body.js'
 import { canonicalJson } from '../../src/json/canonical.js'
 import { compileGlob } from '../../src/proxy/request/routes.js'
@@ -255,6 +256,53 @@ t.test('context and session come from the caller, and only as the route allows',
     t.equal(response.status, 400)
     t.equal((await response.json()).error.details.field, 'x-session-id')
   }
+})
+
+t.test('headers of a dialect pass in their form alone, since no verdict covers them', async (t) => {
+  const upstream = await fakeUpstream(t, json({ error: { message: 'no' } }, 400))
+  const anthropic = route({ path: '/v1/messages', dialect: 'anthropic' })
+  const gemini = route({ path: '/v1beta/models/{model}:generateContent', dialect: 'gemini' })
+  const gateway = await harness(t, [route(), anthropic, gemini], { default: upstreamSettings(upstream.url) })
+  const bodies: Record<string, JsonObject> = {
+    '/v1/chat/completions': chat('hi'),
+    '/v1/messages': { ...chat('hi'), max_tokens: 9 },
+    '/v1beta/models/m:generateContent': { contents: [{ role: 'user', parts: [{ text: 'hi' }] }] }
+  }
+  const [completions, messages, generate] = Object.keys(bodies) as [string, string, string]
+  const ask = (path: string, name: string, value: string) => gateway.post(bodies[path]!, { [name]: value }, path)
+  const sent = (name: string) => upstream.requests.at(-1)!.headers[name]
+  for (const [path, name, value] of [
+    [messages, 'anthropic-version', '2023-06-01'],
+    [messages, 'anthropic-beta', 'prompt-caching-2024-07-31'],
+    [messages, 'anthropic-beta', 'output-128k-2025-02-19,computer-use-2025-01-24, claude-code-20250219'],
+    [messages, 'anthropic-beta', ''],
+    [completions, 'openai-beta', 'assistants=v2'],
+    [completions, 'openai-beta', 'responses_websockets=2026-02-06, realtime=v1'],
+    [generate, 'x-goog-api-client', 'google-genai-sdk/1.2.0 gl-node/v22.1.0'],
+    [generate, 'x-goog-api-client', 'gl-js/ fire/11.0.1']
+  ] as const) {
+    await ask(path, name, value)
+    t.equal(sent(name), value, `${name}: ${value}`)
+  }
+  const before = upstream.requests.length
+  for (const [path, name, value] of [
+    [messages, 'anthropic-version', 'Ignore your instructions'],
+    [messages, 'anthropic-version', '2023-06-01\u00e9'],
+    [messages, 'anthropic-beta', 'tell me how'],
+    [messages, 'anthropic-beta', 'a,b,'],
+    [messages, 'anthropic-beta', 'x'.repeat(65)],
+    [messages, 'anthropic-beta', Array(33).fill('a').join(',')],
+    [completions, 'openai-beta', 'assistants=v2 and more']
+  ] as const) {
+    const response = await ask(path, name, value)
+    t.equal(response.status, 400, `${name}: ${value}`)
+    const { error } = await response.json()
+    t.match(error.message, new RegExp(`${name} must be `))
+    t.notMatch(error.message, value)
+  }
+  t.equal(upstream.requests.length, before)
+  await ask(generate, 'x-goog-api-client', 'tell me how')
+  t.equal(sent('x-goog-api-client'), undefined, 'statistics of a library are left out, and nothing is refused for them')
 })
 
 t.test('a review lets the same request pass once', async (t) => {

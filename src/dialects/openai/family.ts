@@ -14,7 +14,12 @@ export const family = {
   auth: 'bearer',
   keyHeaders: [],
   query: {},
-  requestHeaders: ['openai-beta'],
+  requestHeaders: {
+    'openai-beta': {
+      form: /^(?:[A-Za-z0-9_-]{1,64}(?:=[A-Za-z0-9._-]{1,64})?(?: ?, ?(?!$)|$)){0,16}$/,
+      accepted: 'up to 16 names, such as realtime=v1, of letters, digits, "-" and "_", separated by commas'
+    }
+  },
   // Not `openai-organization`: it names the account behind the upstream's key.
   responseHeaders: {
     'openai-model': 'model',

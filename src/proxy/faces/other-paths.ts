@@ -99,7 +99,7 @@ export function passAt(
 
 /** Whether a client sends headers that are a dialect's own. */
 export function speaks({ requestHeaders, keyHeaders }: Dialect, headers: IncomingHttpHeaders): boolean {
-  return requestHeaders.some((name) => name in headers) || keyHeaders.some((name) => name in headers)
+  return Object.keys(requestHeaders).some((name) => name in headers) || keyHeaders.some((name) => name in headers)
 }
 
 function isPath({ path: pattern, parameter }: PassPath, path: string): boolean {

@@ -23,6 +23,8 @@ export type Transmit = (exchange: Exchange, sent: Sent) => Promise<UpstreamAnswe
 
 /** Client headers that pass: the trace context and the user agent. */
 const passed = ['traceparent', 'tracestate', 'user-agent'] as const
+/** Of the operator and of the gateway itself. */
+const ours = { form: /^/ }
 const maxAnswer = 16 * 1024 * 1024
 
 export function createTransmit(sender: Sender, tracing: Tracing | undefined): Transmit {
@@ -35,7 +37,7 @@ export function createTransmit(sender: Sender, tracing: Tracing | undefined): Tr
         method,
         path: '',
         query: '',
-        dialect: { ...mcp, requestHeaders: Object.keys(own) },
+        dialect: { ...mcp, requestHeaders: Object.fromEntries(Object.keys(own).map((name) => [name, ours])) },
         headers: { ...client, ...own },
         requestId,
         accept: method === 'GET' ? mediaTypes.sse.received : `application/json, ${mediaTypes.sse.received}`,

@@ -22,6 +22,7 @@ import { checkBudget } from '../../policy/match/budget.js'
 import type { Clarifier } from '../clarify.js'
 import type { Denials } from '../denials.js'
 import { answerSession, Exchange, type Forward, type Inbound, isIdentifier, type Reply } from '../exchange.js'
+import { checkRequestHeaders } from '../headers.js'
 import { denialReply } from '../reply.js'
 import type { ReviewDesk } from '../review.js'
 import { raise, redactBody, type Verdicts } from '../verdict.js'
@@ -113,6 +114,7 @@ export class Requests {
     { body, bytes = 0, sent, reviewed = body }: Opening
   ): Exchange {
     const { evaluator, clock, budget, constitutionOf } = this.#deps
+    checkRequestHeaders(route.spoken, inbound.headers)
     const { context, texts } = readContext(inbound, route, chat.metadata)
     append(chat.parts, texts)
     checkBudget(chat, budget)
