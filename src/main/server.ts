@@ -77,9 +77,16 @@ export async function start({
     current.handle(request, response)
   }, settings.server.tls)
   const ops = createListener((request, response) => current.handleOps(request, response))
-  const bound = await listen(main, settings.server, 'server')
+  // A start that finds its port taken ends in order: the audit would else show a process that was killed.
+  const endStart = async (error: unknown): Promise<never> => {
+    main.close()
+    await current.close()
+    await platform.close()
+    throw error
+  }
+  const bound = await listen(main, settings.server, 'server').catch(endStart)
   const url = `${settings.server.tls === undefined ? 'http' : 'https'}://${reachableHost(bound.host)}:${bound.port}`
-  const opsUrl = link === undefined ? await listenOps() : ''
+  const opsUrl = link === undefined ? await listenOps().catch(endStart) : ''
   async function listenOps(): Promise<string> {
     const { host, port } = await listen(ops, settings.ops, 'ops')
     return `http://${reachableHost(host)}:${port}`

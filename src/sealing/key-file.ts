@@ -43,7 +43,9 @@ export function loadDataKey({ dataKey, dataDir }: DataKeySource): DataKey {
 export function existingDataKey(source: DataKeySource): DataKey {
   const path = join(source.dataDir, 'master.key')
   if (!source.dataKey && !existsSync(path)) {
-    throw new Error(`There is no data key: SLUICEGATE_DATA_KEY is not set, and there is no ${path}.`)
+    throw new Error(
+      `There is no data key: SLUICEGATE_DATA_KEY is not set, and there is no ${path}. Set SLUICEGATE_DATA_KEY to the key that sealed this store (32 bytes in base64), or put its master.key back there.`
+    )
   }
   return loadDataKey(source)
 }

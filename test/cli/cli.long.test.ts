@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import t from 'tap'
+import { openStorage } from '../../src/storage/open.js'
 import { source } from '../policy/support.js'
 import { built, exitCode, rules, run, workplace } from '../support/cli.js'
 
@@ -158,4 +159,12 @@ t.test('serve says in a sentence why it does not start', async (t) => {
     t.match(ran.stderr, says)
     t.notMatch(ran.stderr, /^\s+at |canary/m)
   }
+  const own = join(place.cwd, 'taken')
+  const env = { ...place.env, SLUICEGATE_DATA_DIR: own, SLUICEGATE_PORT: port }
+  t.equal((await run(['serve'], { ...place, env })).code, 1)
+  const store = await openStorage({ url: `sqlite:${join(own, 'sluicegate.db')}` })
+  const rows = await store.audit.read({ limit: 50 })
+  await store.close()
+  const kinds = rows.map(({ kind }) => kind)
+  t.ok(kinds.includes('process.started') && kinds.includes('process.stopped'), 'a taken port is no killed process')
 })
