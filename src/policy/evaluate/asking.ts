@@ -111,13 +111,20 @@ function distinct(stretches: readonly Stretch[]): Stretch[] {
 
 const wordUnit = /[\p{L}\p{N}]/u
 
-/** The stretches without noise in them. @param spans undefined: all of the view */
+/**
+ * The stretches without the noise at their ends, and without those that are noise alone. What stands between noise stays one
+ * stretch: in pieces, each would be read by itself. @param spans undefined: all of the view
+ */
 function saying({ text, noise }: View, spans: readonly Stretch[] | undefined): readonly Stretch[] | undefined {
   if (noise.length === 0) return spans
+  const isWord = (from: number, to: number) => wordUnit.test(text.slice(from, to))
   return (spans ?? [{ start: 0, end: text.length }]).flatMap(({ start, end }) => {
     const left = outsideOf([start, end], noise)
-    const said = Array.from({ length: left.length / 2 }, (_, i) => ({ start: left[2 * i]!, end: left[2 * i + 1]! }))
-    return said.filter(({ start, end }) => wordUnit.test(text.slice(start, end)))
+    let first = 0
+    let last = left.length
+    while (first < last && !isWord(left[first]!, left[first + 1]!)) first += 2
+    while (last > first && !isWord(left[last - 2]!, left[last - 1]!)) last -= 2
+    return first < last ? [{ start: left[first]!, end: left[last - 1]! }] : []
   })
 }
 
