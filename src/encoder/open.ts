@@ -45,7 +45,14 @@ export async function openEncoder(settings: EncoderSettings, deps: EncoderDeps):
     const { host, crashed } = deps
     const threads =
       host === undefined ? await Threads.open({ ...options, crashed }) : await SharedThreads.open(options, host)
-    const encoder = new Reader({ files, threads, clock: deps.clock, deadlineMs, report: deps.report })
+    const encoder = new Reader({
+      files,
+      threads,
+      atOnce: count + 1,
+      clock: deps.clock,
+      deadlineMs,
+      report: deps.report
+    })
     return { encoder, weakening: undefined, waiting: () => threads.waiting, close: () => encoder.close() }
   } catch (error) {
     if (!(error instanceof RuntimeError)) throw error

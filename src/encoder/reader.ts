@@ -1,16 +1,14 @@
 /** The reader: turns questions into pieces, pieces into windows, windows into logits, and logits into findings. */
 import { createHash } from 'node:crypto'
-import { setMaxListeners } from 'node:events'
 import { LRUCache } from 'lru-cache'
-import type { Clock } from '../base/clock.js'
 import { severalAtOnce } from '../base/several.js'
 import { passagesAround } from '../text/sentences.js'
 import { Calibration, type Scored } from './calibration.js'
+import { CallQueue, type CallQueueOptions, type EncoderCall } from './call-queue.js'
 import { type GuardReading, Guards } from './guards.js'
 import {
   type Encoder,
   EncoderError,
-  type EncoderFailure,
   type EncoderQuestion,
   type EncoderReading,
   type EncoderReport,
@@ -22,7 +20,6 @@ import type { EncoderFiles } from './manifest.js'
 import { Names } from './names.js'
 import { isSpace } from './normalise.js'
 import { Seconds } from './seconds.js'
-import type { TaskRunner } from './threads.js'
 import {
   firstFrom,
   marks,
@@ -39,12 +36,8 @@ import {
 } from './windows.js'
 import type { Outcome } from './worker.js'
 
-export interface ReaderOptions {
+export interface ReaderOptions extends CallQueueOptions {
   files: EncoderFiles
-  threads: TaskRunner
-  clock: Pick<Clock, 'monotonic'>
-  /** For all questions of one request; infinite: none. */
-  deadlineMs: number
   report: EncoderReport
 }
 
@@ -74,6 +67,7 @@ const longestRemembered = 65_536
 export class Reader implements Encoder {
   readonly label: string
   readonly #options: ReaderOptions
+  readonly #calls: CallQueue
   readonly #calibration: Calibration
   readonly #pieces = new LRUCache<string, Pieced>({
     maxSize: mostPieces,
@@ -90,6 +84,7 @@ export class Reader implements Encoder {
 
   constructor(options: ReaderOptions) {
     this.#options = options
+    this.#calls = new CallQueue(options)
     this.label = options.files.label
     const { manifest } = options.files
     this.#calibration = new Calibration(manifest)
@@ -97,7 +92,7 @@ export class Reader implements Encoder {
   }
 
   read(questions: readonly EncoderQuestion[], pay?: Pay): Promise<readonly EncoderReading[]> {
-    return this.#inTime(questions, (signal) => this.#readAll(questions, pay, signal))
+    return this.#calls.run(questions, (call) => this.#readAll(questions, pay, call))
   }
 
   keepsNothing(guard: string): boolean {
@@ -109,37 +104,7 @@ export class Reader implements Encoder {
   }
 
   names(questions: readonly NamesQuestion[], pay?: Pay): Promise<readonly (readonly Name[])[]> {
-    return this.#inTime(questions, (signal) => this.#nameAll(questions, pay, signal))
-  }
-
-  /** Runs work until the deadline, or until the caller leaves. @throws EncoderError */
-  async #inTime<T>(questions: readonly NamesQuestion[], work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    const { clock, deadlineMs, report } = this.#options
-    const started = clock.monotonic()
-    const abort = new AbortController()
-    // Every window of the request listens.
-    setMaxListeners(0, abort.signal)
-    const give = (failure: EncoderFailure) => () => abort.abort(new EncoderError(failure))
-    const timer = Number.isFinite(deadlineMs) ? setTimeout(give('deadline'), deadlineMs) : undefined
-    const cancel = give('cancelled')
-    const signals = new Set(questions.flatMap(({ cancel }) => (cancel === undefined ? [] : [cancel])))
-    for (const signal of signals) {
-      if (signal.aborted) cancel()
-      signal.addEventListener('abort', cancel)
-    }
-    try {
-      return await work(abort.signal)
-    } catch (error) {
-      const fault = error instanceof EncoderError ? error : new EncoderError('crashed', error)
-      // Waiting tasks of this request leave the queue.
-      abort.abort(fault)
-      report.failure(fault.failure)
-      throw fault
-    } finally {
-      clearTimeout(timer)
-      for (const signal of signals) signal.removeEventListener('abort', cancel)
-      report.reading((clock.monotonic() - started) / 1000)
-    }
+    return this.#calls.run(questions, (call) => this.#nameAll(questions, pay, call))
   }
 
   close(): Promise<void> {
@@ -149,7 +114,7 @@ export class Reader implements Encoder {
   async #readAll(
     questions: readonly EncoderQuestion[],
     pay: Pay | undefined,
-    signal: AbortSignal
+    call: EncoderCall
   ): Promise<EncoderReading[]> {
     // Every question needs a window, so only as many questions can be read. Raised ones come first; of those with a
     // guard, the latest texts.
@@ -160,13 +125,13 @@ export class Reader implements Encoder {
       .slice(0, mostWindows)
     const prompts = first.flatMap(({ question: { guard } }) => (guard === undefined ? [] : [guard]))
     const whose = first[0]?.question.whose ?? ''
-    const guards = await this.#guards.read(prompts, this.#guardReading(whose, pay, signal))
+    const guards = await this.#guards.read(prompts, this.#guardReading(whose, pay, call))
     const texts = await all(
       first.map(async ({ question }) => {
         const guard = question.guard === undefined ? undefined : guards.get(question.guard)!
         // Prompts that guard nothing have no content to get.
         if (guard?.length === 0) return { pieced: uncut, guard, spans: [], isLast: true }
-        const pieced = await this.#cut(question, signal)
+        const pieced = await this.#cut(question, call)
         const room = guard === undefined ? windowPieces : windowPieces - guard.length - 1
         const { spans, text } = question
         const passages = guard === undefined && spans !== undefined ? () => passagesAround(text, spans) : undefined
@@ -193,7 +158,7 @@ export class Reader implements Encoder {
     const score = (window: Window, whose: string): Promise<Float32Array> => {
       let logits = underWay.get(window.key)
       if (logits === undefined) {
-        logits = this.#score(window, whose, signal)
+        logits = this.#score(window, whose, call)
         underWay.set(window.key, logits)
       }
       return logits
@@ -230,11 +195,11 @@ export class Reader implements Encoder {
     return readings
   }
 
-  async #nameAll(questions: readonly NamesQuestion[], pay: Pay | undefined, signal: AbortSignal): Promise<Name[][]> {
+  async #nameAll(questions: readonly NamesQuestion[], pay: Pay | undefined, call: EncoderCall): Promise<Name[][]> {
     const names = this.#names
     if (names === undefined) throw new EncoderError('crashed')
     if (questions.reduce((sum, { text }) => sum + text.length, 0) > mostNameUnits) throw new EncoderError('too_long')
-    const texts = await severalAtOnce(questions, namesAtOnce, (question) => this.#cut(question, signal))
+    const texts = await severalAtOnce(questions, namesAtOnce, (question) => this.#cut(question, call))
     const windows = texts.map(({ ids }) => windowStarts(ids.length))
     const cost = texts.reduce((sum, { ids }, i) => {
       return sum + windows[i]!.length * (Math.min(ids.length, windowPieces) + marks)
@@ -249,7 +214,7 @@ export class Reader implements Encoder {
       }))
     })
     await paid(pay, asked.filter(({ window }) => !this.#tags.has(window.key)).length)
-    const said = await severalAtOnce(asked, namesAtOnce, ({ window, whose }) => this.#tag(window, whose, signal))
+    const said = await severalAtOnce(asked, namesAtOnce, ({ window, whose }) => this.#tag(window, whose, call))
     const { count } = names
     let window = 0
     return questions.map(({ text }, i) => {
@@ -266,39 +231,39 @@ export class Reader implements Encoder {
   }
 
   /** Cuts a text from its beginning to beyond the last raised stretch. */
-  async #cut(question: EncoderQuestion, signal: AbortSignal): Promise<Pieced> {
+  async #cut(question: EncoderQuestion, call: EncoderCall): Promise<Pieced> {
     const { text, spans } = question
     const last = spans?.reduce((most, { end }) => Math.max(most, end), 0) ?? text.length
     // Longer texts than that are not looked up, which would take the event loop as long as it takes a thread to cut them.
     const key = text.length > longestRemembered ? undefined : keyOf(text, last)
     const known = key === undefined ? undefined : this.#pieces.get(key)
     if (known !== undefined) return known
-    const pieced = await this.#cutUpTo(last, question, signal)
+    const pieced = await this.#cutUpTo(last, question, call)
     if (key !== undefined) this.#pieces.set(key, pieced)
     return pieced
   }
 
-  #guardReading(whose: string, pay: Pay | undefined, signal: AbortSignal): GuardReading {
+  #guardReading(whose: string, pay: Pay | undefined, call: EncoderCall): GuardReading {
     return {
-      cut: (text) => this.#cut({ role: 'system', whose, text }, signal),
+      cut: (text) => this.#cut({ role: 'system', whose, text }, call),
       keeping: async (sentences) => {
         // A sentence of a prompt is framed in the guard's place, with an empty text.
         const windows = sentences.map((ids) => windowOf(none, 'user', ids))
         await paid(pay, windows.filter(({ key }) => !this.#scores.has(key)).length)
-        const scored = await all(windows.map((window) => this.#score(window, whose, signal)))
+        const scored = await all(windows.map((window) => this.#score(window, whose, call)))
         return scored.map((logits) => this.#calibration.keeping(logits))
       }
     }
   }
 
-  async #cutUpTo(last: number, { text, spans, whose }: EncoderQuestion, signal: AbortSignal): Promise<Pieced> {
+  async #cutUpTo(last: number, { text, spans, whose }: EncoderQuestion, call: EncoderCall): Promise<Pieced> {
     let ids = new Int32Array(Math.min(text.length, chunkUnits) + 1)
     let starts = new Uint32Array(ids.length)
     let count = 0
     let at = 0
     for (let continues = false; at < text.length; ) {
       const end = chunkEnd(text, at)
-      const cut = taken(await this.#options.threads.run({ cut: text.slice(at, end), continues }, whose, signal))
+      const cut = taken(await call.run({ cut: text.slice(at, end), continues }, whose))
       if (count + cut.ids.length > ids.length) {
         ids = grown(ids, new Int32Array((count + cut.ids.length) * 2))
         starts = grown(starts, new Uint32Array(ids.length))
@@ -314,18 +279,18 @@ export class Reader implements Encoder {
     return { ids: ids.slice(0, count), starts: starts.slice(0, count), end: at }
   }
 
-  async #score({ key, ids }: Window, whose: string, signal: AbortSignal): Promise<Float32Array> {
+  async #score({ key, ids }: Window, whose: string, call: EncoderCall): Promise<Float32Array> {
     const known = this.#scores.get(key)
-    if (known === undefined) return (await this.#run(key, { ids, names: false }, whose, signal)).logits
+    if (known === undefined) return (await this.#run(key, { ids, names: false }, whose, call)).logits
     this.#options.report.windows('memory', 1)
     return known
   }
 
   /** @returns by piece, the scores of name tags */
-  async #tag({ key, ids }: Window, whose: string, signal: AbortSignal): Promise<Float32Array> {
+  async #tag({ key, ids }: Window, whose: string, call: EncoderCall): Promise<Float32Array> {
     let tags = this.#tags.get(key)
     if (tags === undefined) {
-      tags = (await this.#run(key, { ids, names: true }, whose, signal)).tags
+      tags = (await this.#run(key, { ids, names: true }, whose, call)).tags
       if (tags === undefined) throw new EncoderError('crashed')
       this.#tags.set(key, tags)
     } else this.#options.report.windows('memory', 1)
@@ -333,9 +298,9 @@ export class Reader implements Encoder {
   }
 
   /** One window in a thread; its scores are remembered whatever it was read for. */
-  async #run(key: string, task: { ids: BigInt64Array; names: boolean }, whose: string, signal: AbortSignal) {
-    const { threads, report } = this.#options
-    const outcome = await threads.run(task, whose, signal)
+  async #run(key: string, task: { ids: BigInt64Array; names: boolean }, whose: string, call: EncoderCall) {
+    const { report } = this.#options
+    const outcome = await call.run(task, whose)
     if (!('logits' in outcome)) throw new EncoderError('crashed')
     report.window(outcome.ms / 1000)
     report.windows('model', 1)

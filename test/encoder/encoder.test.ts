@@ -283,6 +283,29 @@ t.test('too many waiting, too late, cancelled, closed', async (t) => {
   t.same(report.failures, ['queue_full', 'deadline', 'cancelled', 'cancelled', 'closed', 'closed'])
 })
 
+t.test("a caller's calls wait for each other, not for their deadline, and nobody else waits for them", async (t) => {
+  const { encoder } = await open(t, { queue: 64, atOnce: 1 })
+  const long = (i: number) => Array.from({ length: 64 }, (_, k) => asks(`${filler(20)} ${i} ${k}`, { whose: 'many' }))
+  let done = 0
+  const flood = Array.from({ length: 6 }, (_, i) => encoder.read(long(i)).finally(() => done++))
+  const settled = Promise.allSettled(flood)
+  const abort = new AbortController()
+  const leaving = encoder.read([asks('leave', { whose: 'many', cancel: abort.signal })])
+  const [other] = await encoder.read([asks('steal', { whose: 'one' })])
+  t.match(other, { findings: [{ kind: 'illicit' }] })
+  t.ok(done < 3, `${done} were before`)
+  abort.abort()
+  await t.rejects(leaving, failure('cancelled'), 'who waits may leave')
+  t.ok(done < 6)
+  t.same(
+    (await settled).map(({ status }) => status),
+    Array(6).fill('fulfilled')
+  )
+  const late = await open(t, { atOnce: 1, deadlineMs: 1 })
+  const two = await Promise.allSettled([late.encoder.read(long(7)), late.encoder.read(long(8))])
+  for (const each of two) t.match(each, { status: 'rejected', reason: failure('deadline') })
+})
+
 t.test('windows are paid for before they are read, once, and whoever may not have them has none', async (t) => {
   const report = counting()
   const { encoder } = await open(t, { report })

@@ -53,7 +53,14 @@ async function worker(t: Test, address: () => Promise<string>, { queue = 256, fo
   const { model, tokenizer, manifest } = files
   const options = { model, tokenizer, lanes: manifest.lanes.length, names: undefined, threads: 1, queue }
   const threads = await SharedThreads.open(options, address)
-  const encoder = new Reader({ files, threads, clock: systemClock, deadlineMs: 60_000, report: counting() })
+  const encoder = new Reader({
+    files,
+    threads,
+    atOnce: 1000,
+    clock: systemClock,
+    deadlineMs: 60_000,
+    report: counting()
+  })
   t.teardown(() => encoder.close())
   return { encoder, threads }
 }

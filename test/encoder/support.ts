@@ -35,12 +35,19 @@ export function counting(): Counted {
 }
 
 type Options = Partial<
-  Pick<ThreadsOptions, 'threads' | 'queue' | 'crashed'> & Pick<ReaderOptions, 'deadlineMs' | 'report'>
+  Pick<ThreadsOptions, 'threads' | 'queue' | 'crashed'> & Pick<ReaderOptions, 'deadlineMs' | 'report' | 'atOnce'>
 >
 
 export async function open(
   t: Test,
-  { threads: count = 1, queue = 256, crashed = () => {}, deadlineMs = 60_000, report = counting() }: Options = {},
+  {
+    threads: count = 1,
+    queue = 256,
+    crashed = () => {},
+    deadlineMs = 60_000,
+    report = counting(),
+    atOnce = 1000
+  }: Options = {},
   folder = fixture
 ): Promise<{ encoder: Encoder; threads: Threads }> {
   const files = await readEncoderFiles(folder)
@@ -48,7 +55,7 @@ export async function open(
   const names = file === undefined ? undefined : { file, tags: manifest.names!.tags.length }
   const lanes = manifest.lanes.length
   const threads = await Threads.open({ model, tokenizer, lanes, names, threads: count, queue, crashed })
-  const encoder = new Reader({ files, threads, clock: systemClock, deadlineMs, report })
+  const encoder = new Reader({ files, threads, atOnce, clock: systemClock, deadlineMs, report })
   t.teardown(() => encoder.close())
   return { encoder, threads }
 }
