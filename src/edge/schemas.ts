@@ -62,7 +62,8 @@ export const Evaluation = Type.Object({
   policy: Type.String({ description: 'name@version of the constitution.' }),
   missing_context: Type.Optional(
     Type.Array(Type.String(), {
-      description: 'For depends: the context keys that would settle it; empty where no context does.'
+      description:
+        'For depends: the context keys that would settle it; where none would, those with which a person decides.'
     })
   ),
   review_id: Type.Optional(Type.String({ description: 'For divert: the review that was opened.' })),

@@ -105,7 +105,7 @@ export interface CategoryVerdict {
   decision: Decision
   /** The rules that matched and that the context did not settle. */
   rules: readonly RuleScore[]
-  /** For `depends`: the context keys that could settle it; none where nothing could. */
+  /** For `depends`: the context keys that could settle it, or those that are asked for where none could. */
   missing: readonly string[]
 }
 
@@ -186,7 +186,10 @@ function decideCategory(
     return entry.exhausted === undefined ? [] : { ...entry, score: entry.exhausted }
   })
   if (total(exhausted) >= bands.middle) return { ...verdict, decision: 'divert' }
-  return { ...verdict, decision: 'depends', missing: settlingKeys(rules, (rest) => total(rest) < bands.middle) }
+  const settling = settlingKeys(rules, (rest) => total(rest) < bands.middle)
+  const asked = rules.flatMap(({ rule, effect }) => (effect === 'open' ? rule.context.keys : []))
+  // With what is asked for a person decides, even where nothing could permit it.
+  return { ...verdict, decision: 'depends', missing: settling.length > 0 ? settling : asked }
 }
 
 /**
@@ -209,9 +212,8 @@ function settlingKeys(rules: readonly RuleScore[], isSettled: (rest: readonly Ru
   return isSettled(rest(keys)) ? keys : []
 }
 
-/** For `depends`: the keys that could settle it; none where one of the categories cannot be settled. */
+/** For `depends`: the keys of all categories, each once. */
 export function missingOf(deciding: readonly Pick<CategoryVerdict, 'missing'>[]): string[] {
-  if (deciding.some(({ missing }) => missing.length === 0)) return []
   return [...new Set(deciding.flatMap(({ missing }) => missing))].sort()
 }
 

@@ -47,7 +47,7 @@ export interface JudgeInput {
 /** Plain data, so that it can come from another thread. */
 export interface Verdict extends Omit<Judgement, 'categories'> {
   detections: Detection[]
-  /** `missing`: the context keys that could settle a `depends`. */
+  /** `missing`: the context keys that a `depends` asks for. */
   categories: { category: Category; score: number; decision: Decision; missing: readonly string[] }[]
   /** Every rule that matched, those that the context settled included. */
   rules: { rule: string; category: Category; score: number; effect: ContextEffect }[]
