@@ -8,7 +8,8 @@ import { Edits } from './rewrite.js'
 export type OneReading = 'neighbours' | 'l' | 'i'
 export const oneReadings: readonly OneReading[] = ['neighbours', 'l', 'i']
 
-const letterOf: Readonly<Record<string, string>> = {
+/** What digits and signs stand for; `1` and `|` have several readings. */
+export const letterOf: Readonly<Record<string, string>> = {
   '0': 'o',
   '2': 'z',
   '3': 'e',

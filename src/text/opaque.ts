@@ -2,6 +2,7 @@
  * Finds runs that say nothing as written: pictures, keys, hashes, compressed files, or text that another reading decodes. To
  * a reader of words they are noise, and a picture of 1 kB in a page would cost as many windows as a long text.
  */
+import { letterOf } from './leet.js'
 import { fitOf, gainOf } from './letter-pairs.js'
 import type { Stretches } from './places.js'
 
@@ -22,19 +23,6 @@ const shortestFile = 200
 /** Hexadecimal, with hyphens as in a UUID; words of six letters of the alphabet, with digits between them, say nothing. */
 const hexadecimal = /^(?=(?:[^a-f]*[a-f]){2})(?=(?:\D*\d){2})[\da-f-]+$/i
 const shortestHex = 12
-
-const lookAlikes: Readonly<Record<string, string>> = {
-  '0': 'o',
-  '1': 'l',
-  '2': 'z',
-  '3': 'e',
-  '4': 'a',
-  '5': 's',
-  '6': 'g',
-  '7': 't',
-  '8': 'b',
-  '9': 'g'
-}
 
 /**
  * Base64 alone, as long as files are.
@@ -105,7 +93,7 @@ function isRandom(text: string, from: number, to: number, most: typeof first): b
   if (counts[SMALL]! < fewest.small || counts[CAPITAL]! < fewest.capitals || counts[DIGIT]! < fewest.digits)
     return false
   if (changes * block < fewest.changes * (to - from)) return false
-  const letters = text.slice(from, to).replace(/[0-9]/g, (digit) => lookAlikes[digit]!)
+  const letters = text.slice(from, to).replace(/[0-9]/g, (digit) => letterOf[digit] ?? 'l')
   const { length } = letters
   return (
     fitOf(letters, 0, length) < most.fit &&
