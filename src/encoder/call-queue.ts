@@ -4,7 +4,7 @@
  */
 import { setMaxListeners } from 'node:events'
 import type { Clock } from '../base/clock.js'
-import { Places } from '../base/places.js'
+import { type Cancelling, Places } from '../base/places.js'
 import { EncoderError, type EncoderFailure, type EncoderReport, type NamesQuestion } from './index.js'
 import type { TaskRunner } from './threads.js'
 import type { Outcome, Task } from './worker.js'
@@ -56,11 +56,11 @@ export class CallQueue {
     // Every window of the call listens.
     setMaxListeners(0, signal)
     const give = (failure: EncoderFailure) => () => abort.abort(new EncoderError(failure))
-    const cancel = give('cancelled')
-    const signals = new Set(questions.flatMap(({ cancel }) => (cancel === undefined ? [] : [cancel])))
-    for (const signal of signals) {
-      if (signal.aborted) cancel()
-      signal.addEventListener('abort', cancel)
+    const leave = give('cancelled')
+    const callers = new Set(questions.flatMap(({ cancel }) => (cancel === undefined ? [] : [cancel])))
+    for (const caller of callers) {
+      if (caller.aborted) leave()
+      caller.addEventListener('abort', leave)
     }
     let timer: NodeJS.Timeout | undefined
     let letGo: (() => void) | undefined
@@ -80,20 +80,20 @@ export class CallQueue {
       return await work(call)
     } catch (error) {
       const fault = error instanceof EncoderError ? error : new EncoderError('crashed', error)
-      // Waiting tasks of this call leave the queue, and one that waits for its turn leaves that.
+      // Waiting tasks of this call leave the queue, and one that waits for its turn leaves that: no place is taken from now on.
       abort.abort(fault)
       report.failure(fault.failure)
       throw fault
     } finally {
       clearTimeout(timer)
       letGo?.()
-      for (const signal of signals) signal.removeEventListener('abort', cancel)
+      for (const caller of callers) caller.removeEventListener('abort', leave)
       report.reading((clock.monotonic() - started) / 1000)
     }
   }
 }
 
-function cancelling(signal: AbortSignal) {
+function cancelling(signal: AbortSignal): Cancelling {
   return {
     get reason(): unknown {
       return signal.aborted ? signal.reason : undefined
