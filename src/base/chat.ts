@@ -24,8 +24,11 @@ export interface ChatPart {
   isKey?: true
   /** Set for the decoded text of a leaf (a `data:` URL), whose spans cannot be rewritten in the leaf. */
   isDecoded?: true
-  /** Set where the text was read out of a file: `writable` where it is all of the file, and can be written back. */
-  file?: 'writable' | 'read'
+  /**
+   * Set where the text was read out of a file: `writable` where it is all of the file, and can be written back; `heard`
+   * where it is what somebody says in a sound.
+   */
+  file?: 'writable' | 'read' | 'heard'
 }
 
 /**

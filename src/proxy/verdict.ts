@@ -234,7 +234,7 @@ function marked(part: ChatPart): ChatPart {
 function refuseDecoded({ route }: Exchange, evaluation: Evaluation, { parts }: ChatContent): Evaluation {
   if (route.redact.length === 0) return evaluation
   const files = filesIn(parts)
-  const isFixed = (pointer = '') => pointer.endsWith(decodedMark) || files?.get(pointer) === 'read'
+  const isFixed = (pointer = '') => pointer.endsWith(decodedMark) || (files?.get(pointer) ?? 'writable') !== 'writable'
   const causes = evaluation.detections.filter(
     (detection) => isFixed(detection.pointer) && replacementOf(detection, route.redact) !== undefined
   )

@@ -4,12 +4,11 @@
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { parse } from 'yaml'
-import { roles } from '../../base/chat.js'
 import { audiences, occasions, placesOf } from '../../base/texts.js'
 import { detectors } from '../../detectors/index.js'
 import { categories, detectionTypes } from '../evaluation.js'
 import { fieldsOf, valuesOf } from './gone.js'
-import { bases, ConstitutionSource, ExtensionSource } from './schema.js'
+import { bases, ConstitutionSource, ExtensionSource, ruleRoles } from './schema.js'
 import { readList, shippedFormats, shippedLists } from './shipped.js'
 
 const config = new URL('../../../config/', import.meta.url)
@@ -47,7 +46,7 @@ export function language(): Language {
     bases,
     categories,
     types: detectionTypes,
-    roles,
+    roles: ruleRoles,
     detectors: detectors.map(({ id, kinds, groups }) => ({ name: id, kinds, groups: [...(groups?.keys() ?? [])] })),
     lists: shippedLists().map((name) => ({
       name,

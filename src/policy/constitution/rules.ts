@@ -1,12 +1,11 @@
 /** Rules as the engine uses them: lexicons expanded, defaults filled in, every name checked. */
 import { RE2JS } from 're2js'
-import type { Role } from '../../base/chat.js'
 import type { Detector } from '../../detectors/detector.js'
 import type { Category, DetectionType } from '../evaluation.js'
 import { goneGuarded, isGoneRule } from './gone.js'
 import { type GuardedKind, guardedKinds, type Lexicons } from './lexicons.js'
 import type { Path, Problems } from './problems.js'
-import type { ConstitutionSource, RuleSource } from './schema.js'
+import type { ConstitutionSource, RuleRole, RuleSource } from './schema.js'
 import { shippedFormats } from './shipped.js'
 
 export interface PatternRule {
@@ -55,8 +54,8 @@ export interface Rule {
    */
   unlessTrusted: string[]
   unlessWithin: number
-  /** Undefined: all. */
-  roles: ReadonlySet<Role> | undefined
+  /** Undefined: all speakers. */
+  roles: ReadonlySet<RuleRole> | undefined
   direction: 'request' | 'answer' | 'both'
   context: {
     /** Keys that answer the question of a match; those in `permit` can settle it. */

@@ -24,6 +24,10 @@ const Phrases = Type.Array(Phrase, {
     'Phrases: whole words in lower case; a last word that ends in `*` takes any ending; `$name` stands for a lexicon.'
   )
 })
+/** Whose words a rule reads; `quoted`: what a user's text quotes, which somebody else may have written. */
+export const ruleRoles = [...roles, 'quoted'] as const
+export type RuleRole = (typeof ruleRoles)[number]
+
 /** Which texts the encoder reads: see `docs/readers.md`. */
 export const readerModes = ['thorough', 'balanced', 'fast'] as const
 export type ReaderMode = (typeof readerModes)[number]
@@ -176,7 +180,12 @@ export const RuleSource = Type.Object(
       )
     ),
     roles: Type.Optional(
-      Type.Array(Type.Enum([...roles]), { minItems: 1, ...says('The roles whose texts it reads. Default: all.') })
+      Type.Array(Type.Enum([...ruleRoles]), {
+        minItems: 1,
+        ...says(
+          'The roles whose texts it reads. Default: all of them. quoted: what a user’s text quotes, read as if a tool had brought it.'
+        )
+      })
     ),
     direction: Type.Optional(
       Type.Enum(['request', 'answer', 'both'], says('Whether it reads requests, answers, or both.'))

@@ -36,8 +36,16 @@ export function exceptable(
 }
 
 /** Names a rule's matches in one part. */
-export function placeKey(rule: string, part: number): string {
+function placeKey(rule: string, part: number): string {
   return `${part} ${rule}`
+}
+
+/** @returns a function that tells whether no exception covers a match */
+export function isCounted(
+  suppressed: readonly Suppressed[]
+): (match: { rule: { name: string }; part: number }) => boolean {
+  const places = new Set(suppressed.map(({ rule, part }) => placeKey(rule, part)))
+  return ({ rule, part }) => !places.has(placeKey(rule.name, part))
 }
 
 /** The excepted matches of a verdict. */

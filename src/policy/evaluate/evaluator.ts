@@ -23,7 +23,6 @@ import { entryOf, loadPolicy, type PolicyEntry, warmUp } from './entry.js'
 import { beyondBudget, costOf, EvaluatorError, type EvaluatorOptions, labelOf, unpaidOf } from './evaluator-options.js'
 import { isVerdict, type Told } from './packed.js'
 import { createPool } from './pool.js'
-import { promptsOf } from './rule-engine.js'
 import {
   boostOf,
   memorySessions,
@@ -35,7 +34,7 @@ import {
   textOfTurn,
   turnOf
 } from './session.js'
-import { type Beyond, evaluationOf, type JudgeInput, type Verdict } from './verdict.js'
+import { type Beyond, evaluationOf, type JudgeInput, promptsOf, type Verdict } from './verdict.js'
 
 export { EvaluatorError, type EvaluatorOptions } from './evaluator-options.js'
 

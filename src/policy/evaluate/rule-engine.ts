@@ -1,16 +1,18 @@
 /** The policy decision point as a pure function: texts, context and session state in, verdict out. Runs in any thread. */
 import { LRUCache } from 'lru-cache'
 import type { ChatPart } from '../../base/chat.js'
+import type { Span } from '../../text/fold.js'
+import { quotedIn } from '../../text/quoted.js'
 import { readingsOf } from '../../text/views.js'
 import { GivenContext } from '../decide/context.js'
 import { decide, type Judgement, noScores, type RuleScore, scoreRules, sharpened } from '../decide/decide.js'
-import { placeKey, type Suppressed } from '../decide/exceptions.js'
+import { isCounted } from '../decide/exceptions.js'
 import { SettledContexts } from '../decide/settled.js'
 import { flipsOfRules } from '../explain/rule-flips.js'
 import type { RuleFlip } from '../explanation.js'
 import type { CompiledRule, Policy } from '../match/compile.js'
 import { countedOf, Findings, type Match, strongest, toDetections } from '../match/findings.js'
-import { type JoinedText, joinTexts, type Member, mostReach, separators } from '../match/joined.js'
+import { type JoinedText, joinTexts, type Member, membersOf, mostReach, separators } from '../match/joined.js'
 import { Matcher, type Sink } from '../match/match.js'
 import { type Allowance, Digests, isTranscript, type Learnt, PartMemory, type Scanned } from '../match/memory.js'
 import {
@@ -23,12 +25,13 @@ import {
   modeOf,
   partSink,
   seamKey,
+  stretchKey,
   turnSink
 } from '../match/sinks.js'
 import { Asking } from './asking.js'
 import { broughtIn, printsOf } from './brought.js'
 import { historiesOf, spokenFrom } from './session.js'
-import type { Found, JudgeInput, TextCounts, Verdict } from './verdict.js'
+import { type Found, type JudgeInput, promptsOf, type TextCounts, type Verdict } from './verdict.js'
 
 /**
  * Longest recurring text (keys, roles, models) that is remembered when no rule matches in it. Texts of people are not
@@ -239,19 +242,36 @@ export class RuleEngine {
   /**
    * Reads repeated tool results also as a tool's words, whoever repeats them. The rules for the present speaker apply
    * as well, so that a tool's echo is no way around them.
-   * @returns false where a reading had to be left out.
+   * @returns false where a reading had to be left out
    */
   #judgeBrought(call: Call, brought: string): boolean {
-    let all = true
     const known = printsOf(brought)
-    for (const [index, { role, text, isKey }] of call.parts.entries()) {
-      if (role === 'tool' || isKey === true) continue
-      for (const { start, end } of broughtIn(text, known)) {
-        if (this.#isFull()) return false
-        all = this.#scan(text.slice(start, end), partSink(call, index, { role: 'tool', from: start })).isComplete && all
-      }
+    return call.parts.every(
+      ({ role, text, isKey }, i) =>
+        role === 'tool' || isKey === true || this.#judgeAs('tool', call, i, broughtIn(text, known))
+    )
+  }
+
+  /** Reads what a user's text quotes, or all of a file, by the rules for that. @returns as `judgeBrought` */
+  #judgeQuoted(call: Call, index: number): boolean {
+    const { text, file } = call.parts[index]!
+    const isWhole = file !== undefined && file !== 'heard'
+    return this.#judgeAs('quoted', call, index, isWhole ? [{ start: 0, end: text.length }] : quotedIn(text))
+  }
+
+  /** Reads stretches of a part once more, by the rules for another speaker. */
+  #judgeAs(role: 'tool' | 'quoted', call: Call, index: number, stretches: readonly Span[]): boolean {
+    const { text } = call.parts[index]!
+    for (const { start, end } of stretches) {
+      if (this.#isFull()) return false
+      const words = text.slice(start, end)
+      const sink = partSink(call, index, { role, from: start })
+      const scan = (sink: Sink) => this.#scan(words, sink)
+      const key = call.digests && stretchKey(role, call.digests.of(index), start, end)
+      const scanned = key === undefined ? scan(sink) : this.#memory.replay(key, words, { sink, room: this.#room, scan })
+      if (scanned?.isComplete === false) return false
     }
-    return all
+    return true
   }
 
   #isFull(): boolean {
@@ -297,13 +317,18 @@ export class RuleEngine {
   #judgePart(call: Call, index: number): number {
     const { text, role, isKey } = call.parts[index]!
     if (text === '') return 0
+    const mayQuote = this.policy.readsQuoted && role === 'user' && isKey !== true
+    let isSearched = mayQuote && call.asking?.isThorough === true
+    const search = () => {
+      isSearched = true
+    }
     const recurs = text.length <= maxRemembered && (role === 'parameter' || isKey === true)
     const blank = recurs ? this.#blankFor(`${modeOf(call)}/${role}`) : undefined
     if (blank?.has(text)) return text.length
     const before = call.findings.added
     const mayKeep = unraised(call)
     const scan = (sink: Sink) => this.#scan(text, sink)
-    const sink = partSink(call, index)
+    const sink = partSink(call, index, undefined, mayQuote ? search : undefined)
     const { digests } = call
     const scanned =
       digests === undefined || blank !== undefined
@@ -311,7 +336,7 @@ export class RuleEngine {
         : this.#memory.replay(digests.of(index), text, { sink, room: this.#room, scan })
     if (scanned === undefined) this.texts.remembered++
     else this.texts.scanned++
-    const complete = scanned?.isComplete !== false
+    const complete = scanned?.isComplete !== false && (!isSearched || this.#judgeQuoted(call, index))
     if (complete && call.findings.added === before && mayKeep()) blank?.set(text, true)
     return complete ? text.length : 0
   }
@@ -367,28 +392,8 @@ export class RuleEngine {
   }
 }
 
-function membersOf(run: readonly number[], parts: readonly ChatPart[]): Member[] {
-  return run.map((part) => ({ part, text: parts[part]!.text }))
-}
-
 /** @returns a function that tells whether no question was put to the encoder since */
 function unraised({ asking }: Call): () => boolean {
   const before = asking?.raised
   return () => asking?.raised === before
-}
-
-/** The system prompts that guard content against the other texts of the chat. */
-export function promptsOf({
-  parts,
-  direction,
-  prompts = []
-}: Pick<JudgeInput, 'parts' | 'direction' | 'prompts'>): readonly string[] {
-  if (direction === 'answer') return prompts
-  const own = parts.filter(({ role, isKey }) => role === 'system' && isKey !== true)
-  return own.length === 0 || own.length === parts.length ? [] : own.map(({ text }) => text)
-}
-
-function isCounted(suppressed: readonly Suppressed[]): (match: Match) => boolean {
-  const places = new Set(suppressed.map(({ rule, part }) => placeKey(rule, part)))
-  return ({ rule, part }) => !places.has(placeKey(rule.name, part))
 }

@@ -114,3 +114,14 @@ export function evaluationOf(verdict: Verdict, call: { label: string; id: string
   if (verdict.decision === 'depends') evaluation.missing_context = verdict.missingContext
   return evaluation
 }
+
+/** The system prompts that guard content against the other texts of the chat. */
+export function promptsOf({
+  parts,
+  direction,
+  prompts = []
+}: Pick<JudgeInput, 'parts' | 'direction' | 'prompts'>): readonly string[] {
+  if (direction === 'answer') return prompts
+  const own = parts.filter(({ role, isKey }) => role === 'system' && isKey !== true)
+  return own.length === 0 || own.length === parts.length ? [] : own.map(({ text }) => text)
+}

@@ -4,7 +4,6 @@
  */
 import { setImmediate } from 'node:timers/promises'
 import { RE2JS } from 're2js'
-import type { Role } from '../../base/chat.js'
 import type { Detector, Floors } from '../../detectors/detector.js'
 import { encoderId } from '../../detectors/encoder.js'
 import { detectors as allDetectors } from '../../detectors/index.js'
@@ -13,6 +12,7 @@ import { atOnce, type Phrases, phraseSteps } from '../../text/phrases.js'
 import { shippedWordCosts } from '../../text/word-costs.js'
 import type { Constitution } from '../constitution/parse.js'
 import type { Rule } from '../constitution/rules.js'
+import type { RuleRole } from '../constitution/schema.js'
 import { type CompiledContext, compileContext } from '../decide/context.js'
 import { Guard } from './guarded/guard.js'
 import { lexiconSteps } from './guarded/lexicon.js'
@@ -79,6 +79,8 @@ export interface Policy {
   readers: readonly CompiledRule[]
   /** Whether any of them judges texts together with the chat's system prompts. */
   asksBeside: boolean
+  /** Whether any rule reads what users quote. */
+  readsQuoted: boolean
   /** Finds guarded content in system prompts; undefined where no rule needs it. */
   guard: Guard | undefined
   /** The rules on guarded content. */
@@ -197,6 +199,7 @@ function* compileSteps(constitution: Constitution, detectors: readonly Detector[
     detectors: used,
     readers,
     asksBeside: constitution.readers !== 'fast' && readers.some(asksBeside),
+    readsQuoted: rules.some(({ roles }) => roles?.has('quoted') === true),
     guard,
     guardRules
   }
@@ -212,11 +215,14 @@ export function asksBeside({ detector }: CompiledRule): boolean {
   return detector?.kinds?.has('guarded') === true
 }
 
-/** Whether the rule applies to this role in this direction. A model's earlier turn counts as an answer. */
-export function appliesTo({ direction, roles }: CompiledRule, role: Role, current: 'request' | 'answer'): boolean {
+/**
+ * Whether the rule applies to this role in this direction. A model's earlier turn counts as an answer. A rule for all
+ * roles reads what a user quotes as the user's words.
+ */
+export function appliesTo({ direction, roles }: CompiledRule, role: RuleRole, current: 'request' | 'answer'): boolean {
   const isInDirection =
     direction === 'both' || direction === current || (direction === 'answer' && role === 'assistant')
-  return isInDirection && (roles === undefined || roles.has(role))
+  return isInDirection && (roles === undefined ? role !== 'quoted' : roles.has(role))
 }
 
 function compileWhen({ when }: Rule, rules: readonly Rule[]): Condition | undefined {

@@ -2,6 +2,7 @@
  * Joins texts that a model reads as one. Only the surroundings of each boundary are joined, since text within one part
  * was judged there. So the number of boundaries bounds the cost, which never exceeds that of the texts themselves.
  */
+import type { ChatPart } from '../../base/chat.js'
 
 /** A stretch of one part within a joined text. */
 export interface Piece {
@@ -29,6 +30,10 @@ export const mostReach = reach + runReach
 export interface Member {
   part: number
   text: string
+}
+
+export function membersOf(run: readonly number[], parts: readonly ChatPart[]): Member[] {
+  return run.map((part) => ({ part, text: parts[part]!.text }))
 }
 
 /** Joined without a space, for a word cut in two, and with one, for words sent one by one. */

@@ -35,6 +35,11 @@ export interface Sink {
   /** Collects questions for the encoder; undefined where none decides. */
   readonly raised?: Raised | undefined
   /**
+   * Set for a user's words: whether the rule reads only what they quote, for which they are then searched. Its match is
+   * recorded, but counts nothing yet.
+   */
+  quotes?(rule: CompiledRule): boolean
+  /**
    * @param shown where to show a match in one text, if not at the whole scanned place
    * @param isNominated whether the encoder decides over the match
    * @returns false where the place does not count: it lies within one part of a joined text, or exceeds the limit
@@ -161,8 +166,9 @@ export class Matcher {
 
   /** Records a match, or raises it for the encoder. */
   #found(rule: CompiledRule, view: View, found: Omit<Finding, 'kind'>, sink: Sink): boolean {
-    const confidence = found.confidence * rule.weight
     const { start: from, end: to, shown } = found
+    if (sink.quotes?.(rule) === true) return sink.record(rule, view.layer, from, to, 0)
+    const confidence = found.confidence * rule.weight
     const match = { rule, from, to, confidence, shown }
     if (rule.nominate && sink.raised?.raise(view, match) === true) return true
     return this.#place(view, match, sink, false)

@@ -4,8 +4,10 @@
  */
 import { hash } from 'node:crypto'
 import type { ChatPart, Role } from '../../base/chat.js'
+import { encoderId } from '../../detectors/encoder.js'
 import type { Span } from '../../text/fold.js'
 import type { View } from '../../text/view.js'
+import type { RuleRole } from '../constitution/schema.js'
 import { type Asking, Raised } from '../evaluate/asking.js'
 import type { Said } from '../evaluation.js'
 import { appliesTo, asksBeside, type CompiledRule } from './compile.js'
@@ -41,39 +43,54 @@ export function memberOf({ role, text }: Said): Member {
   return { part: earlier[role], text }
 }
 
-/** @param as for a stretch of the part: the role as which it is read, and its start */
-export function partSink(call: Call, index: number, as?: { role: Role; from: number }): Sink {
+/**
+ * @param as for a stretch of the part: the role as which it is read, and its start
+ * @param onQuoted called for a user's words in which a rule for quoted ones has matched
+ */
+export function partSink(
+  call: Call,
+  index: number,
+  as?: { role: RuleRole; from: number },
+  onQuoted?: () => void
+): Sink {
   const { parts, direction, findings, guarded, beside, asking, readers = [] } = call
   const part = parts[index]!
   const { role, from } = as ?? { role: part.role, from: 0 }
-  const applies = (rule: CompiledRule) => appliesTo(rule, role, direction)
-  const isReadAnyway = asking?.isThorough === true && hasWords(part) && readers.some(applies)
+  const ofSpeaker = (rule: CompiledRule) => appliesTo(rule, role, direction)
+  // The encoder says nothing of a quotation before it has read it.
+  const quotes = (rule: CompiledRule) =>
+    rule.detector?.id !== encoderId && !ofSpeaker(rule) && appliesTo(rule, 'quoted', direction)
+  const applies = onQuoted === undefined ? ofSpeaker : (rule: CompiledRule) => ofSpeaker(rule) || quotes(rule)
+  const isReadAnyway = asking?.isThorough === true && hasWords(part) && readers.some(ofSpeaker)
   const placed = ({ start, end }: Span): Span => ({ start: from + start, end: from + end })
   const placeOf = (view: View) => placed(view.textSpan(0, view.text.length))
   return {
     applies,
     trusts: (rule) => trusts(rule, role, direction),
     guarded,
+    ...(onQuoted !== undefined && { quotes }),
     raised:
       asking &&
       new Raised(asking, {
-        role,
+        // The encoder reads what is quoted as a tool's words: it has learnt to find orders in documents there.
+        role: role === 'quoted' ? 'tool' : role,
         part: index,
         placeOf,
-        counts: applies,
+        counts: ofSpeaker,
         isSeam: false,
         isReadAnyway,
         guard: guardOf(beside)
       }),
     record(rule, layer, start, end, confidence, shown = { start, end }, isNominated = false) {
-      findings.add({ rule, part: index, ...placed(shown), layer, confidence, acrossTurns: false, isNominated })
+      if (onQuoted !== undefined && quotes(rule)) onQuoted()
+      else findings.add({ rule, part: index, ...placed(shown), layer, confidence, acrossTurns: false, isNominated })
       return true
     }
   }
 
   function guardOf(prompts: Beside | undefined): Beside | undefined {
     if (prompts === undefined) return undefined
-    const isAsked = readers.some((rule) => asksBeside(rule) && applies(rule))
+    const isAsked = readers.some((rule) => asksBeside(rule) && ofSpeaker(rule))
     return isAsked && hasWords(part) ? prompts : undefined
   }
 }
@@ -220,7 +237,7 @@ function speakerOf(roles: readonly Role[]): Role {
  * caller's own texts. It is judged as an answer too, by the same rules, so that a permitted answer passes as a turn,
  * and a forbidden one cannot be attributed to a model.
  */
-function trusts({ direction }: CompiledRule, role: ChatPart['role'], current: Call['direction']): boolean {
+function trusts({ direction }: CompiledRule, role: RuleRole, current: Call['direction']): boolean {
   return current === 'answer' || direction === 'answer' || role === 'system' || role === 'definition'
 }
 
@@ -314,6 +331,11 @@ export function kindOf(call: Pick<Call, 'direction' | 'asking' | 'guarded' | 'be
 
 /** Longest key that is not hashed: a stretch of many short texts has a long key, which would stay in memory. */
 const longestKey = 256
+
+/** The key of a stretch of a text that is read as another speaker's. @param digest of the text */
+export function stretchKey(role: RuleRole, digest: string, start: number, end: number): string {
+  return `${role}>${start}+${end - start} ${digest}`
+}
 
 /** The key of a stretch of joined texts, from each text and its range; undefined with earlier turns of a session. */
 export function seamKey(

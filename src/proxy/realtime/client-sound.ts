@@ -131,7 +131,7 @@ export class SpokenSound {
     const { route, inbound, requests } = this.#session
     // Base64 that reads as words is judged as text too.
     const { media: _, ...chat } = route.spoken.readRequest({ type: append, audio }, inbound.target)
-    const parts = [...chat.parts, { role: 'user', text, pointer: '/audio#transcript', file: 'read' } as const]
+    const parts = [...chat.parts, { role: 'user', text, pointer: '/audio#transcript', file: 'heard' } as const]
     // A reviewer sees the words, and the permit covers the same words, since sound never repeats exactly.
     const { verdict } = await requests.judgeSpoken({ type: append, transcript: text }, { ...chat, parts, media: [] })
     return verdict
@@ -159,7 +159,7 @@ export class SpokenSound {
       const text = await this.#hearLeaf(event, sound, format)
       const run = parts.flatMap((part, index) => (isBeside(part, sound) ? [index] : []))
       if (text !== '') {
-        parts = [...parts, { role: sound.role ?? 'user', text, pointer: `${sound.pointer}#transcript`, file: 'read' }]
+        parts = [...parts, { role: sound.role ?? 'user', text, pointer: `${sound.pointer}#transcript`, file: 'heard' }]
         if (run.length > 0) joined = [...joined, [...run, parts.length - 1]]
       }
       media = media.filter((each) => each !== sound)

@@ -4,9 +4,11 @@ import { parseDataUrl } from '../../dialects/data-url.js'
 import { pointerSegments, type Replacement, setOwn, splice } from '../../dialects/rewrite.js'
 import { wholeText } from '../../files/file.js'
 
+type ReadFrom = NonNullable<ChatPart['file']>
+
 /** The files of a request, by the pointers of their texts. */
-export function filesIn(parts: readonly ChatPart[]): ReadonlyMap<string, 'writable' | 'read'> | undefined {
-  let found: Map<string, 'writable' | 'read'> | undefined
+export function filesIn(parts: readonly ChatPart[]): ReadonlyMap<string, ReadFrom> | undefined {
+  let found: Map<string, ReadFrom> | undefined
   for (const { file, pointer } of parts) {
     if (file === undefined) continue
     found ??= new Map()

@@ -234,7 +234,7 @@ function takeTexts(chat: ChatContent, read: readonly Scanned[]): void {
     const message = messages.get(`${role} ${folder}`)!
     for (const { text, where, hidden } of texts) {
       const behind = hidden === undefined ? where : `${where}&hidden=${hidden}`
-      const file = where === wholeText && hidden === undefined ? 'writable' : 'read'
+      const file = media.kind === 'audio' ? 'heard' : where === wholeText && hidden === undefined ? 'writable' : 'read'
       const index = kept.push({ role, text, pointer: `${pointer}#${behind}`, file }) - 1
       if (hidden !== 'source' && hidden !== 'attribute') message.push({ index, place })
     }
