@@ -63,6 +63,8 @@ export interface Scored extends Stretch {
   isTorn?: boolean
   /** Whether it is a paragraph or a sentence read by itself, not a window of the text. */
   isPassage?: boolean
+  /** Whether at least half of it is what a user's text quotes. */
+  isQuoted?: boolean
   /** The classifier's scores of the same words, by its lanes; absent where no group uses them. */
   second?: Float32Array
 }
@@ -98,6 +100,14 @@ const torn = 5
  * decide on them.
  */
 const spokenTo: ReadonlySet<EncoderKind> = new Set(['prompt_injection', 'jailbreak'])
+
+/**
+ * Factor on the share of harmless texts for kinds in `spokenTo`, where a user quotes the words. Briefs, documents and
+ * prompts under review are written in several paragraphs, and attempts to talk to the model seldom: of 390 honest messages
+ * like that, by two authors, 22 are stopped without it and 10 with it; of 108 written jailbreaks 104 and 101, and of 80 in
+ * `dev`, of any form, 76 both times.
+ */
+const quoted = 5
 
 export class Calibration {
   /** Whether windows need the classifier's scores. */
@@ -180,12 +190,13 @@ export class Calibration {
     return [...best.values()]
   }
 
-  #foundIn({ logits, second, start, end, isTorn }: Scored, groups: readonly Group[]): EncoderFinding[] {
+  #foundIn({ logits, second, start, end, isTorn, isQuoted }: Scored, groups: readonly Group[]): EncoderFinding[] {
     return groups.flatMap(({ lane, second: by, knots, kind: own }) => {
       const alone = confidence(knots, logits[lane]! + (by === undefined ? 0 : seconding(by, second)))
       if (alone < least) return []
-      const sure = isTorn ? confidenceOf(shareOf(alone) * torn) : alone
-      return [{ kind: own ?? this.#highest(logits), confidence: sure, start, end }]
+      const kind = own ?? this.#highest(logits)
+      const factor = (isTorn === true ? torn : 1) * (isQuoted === true && spokenTo.has(kind) ? quoted : 1)
+      return [{ kind, confidence: factor === 1 ? alone : confidenceOf(shareOf(alone) * factor), start, end }]
     })
   }
 

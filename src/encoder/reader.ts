@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { severalAtOnce } from '../base/several.js'
+import { quotedIn } from '../text/quoted.js'
 import { passagesAround } from '../text/sentences.js'
 import { Calibration, type Scored } from './calibration.js'
 import { CallQueue, type CallQueueOptions, type EncoderCall } from './call-queue.js'
@@ -14,7 +15,8 @@ import {
   type EncoderReport,
   type Name,
   type NamesQuestion,
-  type Pay
+  type Pay,
+  type Stretch
 } from './index.js'
 import type { EncoderFiles } from './manifest.js'
 import { Names } from './names.js'
@@ -163,11 +165,13 @@ export class Reader implements Encoder {
       }
       return logits
     }
+    const quotations = first.map(({ question: { role, text } }) => (role === 'user' ? quotedIn(text) : []))
     const scored = await all(
       planned.map(async ({ question, from, to, isTorn, isPassage }, at): Promise<Scored> => {
         const { text, whose, guard } = first[question]!.question
         const logits = await score(windows[at]!, whose)
-        const stretch = { ...stretchOf(texts[question]!.pieced, from, to), isTorn, isPassage }
+        const place = stretchOf(texts[question]!.pieced, from, to)
+        const stretch = { ...place, isTorn, isPassage, isQuoted: isMostly(place, quotations[question]!) }
         if (!this.#calibration.isSeconded || guard !== undefined) return { ...stretch, logits }
         return {
           ...stretch,
@@ -313,6 +317,13 @@ export class Reader implements Encoder {
 function all<T>(promises: readonly Promise<T>[]): Promise<T[]> {
   for (const promise of promises) promise.catch(() => undefined)
   return Promise.all(promises)
+}
+
+/** Whether at least half of a stretch lies within others, none of which overlaps another. */
+function isMostly({ start, end }: Stretch, others: readonly Stretch[]): boolean {
+  let inside = 0
+  for (const other of others) inside += Math.max(0, Math.min(end, other.end) - Math.max(start, other.start))
+  return inside > 0 && 2 * inside >= end - start
 }
 
 function keyOf(text: string, last: number): string {

@@ -46,3 +46,17 @@ t.test("a user's passage alone says nothing of whom its words address", async (t
   t.same(kinds('user', [order]), ['prompt_injection'], 'no window around it was read')
   t.same(kinds('user', [window(100, 150, -9, 4, true), calm]), ['violence'], 'what a passage wishes it wishes alone')
 })
+
+t.test('what a user quotes has to sound surer of whom its words address, and of nothing else', async (t) => {
+  const sure = (windows: Scored[], kind: string, role: 'user' | 'tool' = 'user') =>
+    calibration.findings(role, 300, windows).find((finding) => finding.kind === kind)!.confidence
+  const said = [window(0, 500, 3, 3)]
+  const quoted = said.map((each) => ({ ...each, isQuoted: true }))
+  t.ok(sure(said, 'prompt_injection') > 0.65)
+  t.ok(sure(quoted, 'prompt_injection') < 0.4, `${sure(quoted, 'prompt_injection')}`)
+  t.equal(sure(quoted, 'violence'), sure(said, 'violence'))
+  t.ok(
+    sure([{ ...window(0, 500, 4, -9), isQuoted: true }], 'prompt_injection') > 0.6,
+    'what is sure stays doubtful at least'
+  )
+})
