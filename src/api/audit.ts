@@ -9,6 +9,7 @@ import { header } from '../edge/doc-headers.js'
 import { nameSchemas } from '../edge/doc-names.js'
 import { callerOf, managed } from '../edge/facts.js'
 import { errorResponses, managedErrors } from '../edge/schemas.js'
+import { firstAccount } from '../identity/key-service.js'
 import { categories, decisions, readers } from '../policy/evaluation.js'
 import {
   type AuditFilter,
@@ -26,7 +27,9 @@ const instant = (description: string) =>
 const name = (description: string) => Type.String({ pattern: '^[^\\u0000-\\u001f\\u007f]{1,200}$', description })
 const Query = Type.Object(
   {
-    kind: Type.Optional(Type.String({ pattern: '^[a-z_.]{1,64}$', examples: ['evaluation', 'review.decided'] })),
+    kind: Type.Optional(
+      Type.String({ pattern: '^[a-z_.]{1,64}$', examples: ['evaluation', 'review.decided', 'process.started'] })
+    ),
     by: Type.Optional(Type.String({ pattern: '^(?:key|usr)_[0-9a-z]{1,40}$', description: 'A key or a user.' })),
     subject: Type.Optional(
       Type.String({ pattern: '^[A-Za-z0-9_.@+-]{1,128}$', description: 'The id of what it was done to.' })
@@ -154,7 +157,9 @@ const AuditRecord = Type.Object({
     { explanation: Type.Optional(AuditExplanation) },
     { additionalProperties: true, description: 'Facts of that kind; never a text.' }
   ),
-  account: Type.Union([Type.String(), Type.Null()]),
+  account: Type.Union([Type.String(), Type.Null()], {
+    description: 'Null for what the program itself did, which the account default reads beside its own rows.'
+  }),
   node: Type.String(),
   position: Type.Integer({ description: '1, 2, 3, … within the node.' }),
   hash: Type.String({ description: 'SHA-256 over the hash before it and this row: see docs/api.md, section 5.' })
@@ -341,6 +346,8 @@ function readFilter(
   }
   return {
     account,
+    // The account that operates the gateway also reads what the program itself did.
+    withProgram: account === firstAccount,
     kind,
     keyId,
     subject,

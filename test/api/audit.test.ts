@@ -5,6 +5,8 @@ import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { exportOf } from '../../src/api/audit.js'
+import { systemClock } from '../../src/base/clock.js'
+import { KeyService } from '../../src/identity/key-service.js'
 import { openStorage } from '../../src/storage/open.js'
 import { openMemory } from '../../src/storage/sqlite/open.js'
 import { build, call, tempDir } from '../support/gateway.js'
@@ -82,6 +84,67 @@ t.test('a page of an export is read when the one before was taken, and no more o
   await lines.return()
   t.equal(reads, 2)
 })
+
+t.test(
+  'the account that operates the gateway reads what the program did; other accounts and narrow keys do not',
+  async (t) => {
+    const dir = tempDir(t)
+    const yaml = `storage: { url: "sqlite:${join(dir, 'gate.db')}" }\ndefaults: { on_failure: open }`
+    const env = { SLUICEGATE_NODE: 'n1', SLUICEGATE_DATA_DIR: dir }
+    const before = await build(t, { yaml, env })
+    await before.app.close()
+    const { url } = await build(t, { yaml, env })
+    const { key } = before
+    const rowsOf = async (query: string, as = key) => (await call(url, `${path}?${query}`, { key: as })).body.rows
+    const own = { account: null, by: null, subject: 'n1', node: 'n1' }
+    t.match(await rowsOf('kind=process.started'), [
+      { ...own, data: { version: String } },
+      { ...own, data: { version: String } }
+    ])
+    t.match(await rowsOf('kind=process.stopped'), [own])
+    t.match(await rowsOf('kind=settings.adopted&limit=1'), [{ ...own, data: { weakenings: [/on_failure/] } }])
+    const kinds = ({ kind }: { kind: string }) => kind
+    t.same((await rowsOf('subject=n1&order=oldest')).map(kinds), [
+      'process.started',
+      'settings.adopted',
+      'process.stopped',
+      'process.started',
+      'settings.adopted'
+    ])
+    const all = await rowsOf('order=oldest')
+    t.match(
+      all.map(({ position }: { position: number }) => position),
+      [1, 2, 3, 4, 5, 6],
+      'the whole chain, with the key'
+    )
+    const { body, headers } = await call(url, `${path}?format=jsonl&order=oldest&limit=4`, { key })
+    const rest = (await call(url, `${path}?format=jsonl&order=oldest&cursor=${headers.get('x-next-cursor')}`, { key }))
+      .body
+    const lines = `${body}${rest}`.trim().split('\n')
+    t.same(
+      lines.map((line) => JSON.parse(line)),
+      all,
+      'the export too, over its pages'
+    )
+
+    const beside = await openStorage({ url: `sqlite:${join(dir, 'gate.db')}`, node: 'command' })
+    t.teardown(() => beside.close())
+    const { keys, audit } = beside
+    const service = new KeyService({ keys, audit, clock: systemClock, invalidate() {} })
+    const foreign = await service.create({ accountId: 'other', scopes: ['*'] }, { name: 'foreign' })
+    await audit.flush()
+    t.same((await rowsOf('', foreign.key)).map(kinds), ['key.created'])
+    t.same(await rowsOf('kind=process.started', foreign.key), [])
+    t.same(await rowsOf('subject=n1', foreign.key), [])
+    t.same((await call(url, `${path}?format=jsonl&node=n1`, { key: foreign.key })).body, '')
+    const scopes = ['safety:metrics', 'safety:evaluate']
+    const { body: narrow } = await call(url, '/api/v1/ssaas/keys', { key, body: { name: 'narrow', scopes } })
+    t.match(await call(url, `${path}?kind=process.started`, { key: narrow.key }), {
+      status: 403,
+      body: { required: '*' }
+    })
+  }
+)
 
 t.test('a reader that leaves in the middle of an export costs nobody else anything', async (t) => {
   const { url, key } = await filled(t, 20_000)

@@ -262,6 +262,40 @@ export function peopleSuite(t: Test, open: (t: Test) => Promise<Storage>): void 
     t.ok(await check({ marks: { rule } }, ({ i }) => i % 3 === 0))
   })
 
+  t.test('audit: what the program did is read beside the rows of one account, in order and in pages', async (t) => {
+    const { audit } = await open(t)
+    const accounts = ['acme', null, 'other'] as const
+    for (const i of all) {
+      const row = { kind: i % 2 === 0 ? 'even' : 'odd', keyId: null, data: {} }
+      audit.append({ ...row, at: t0 + i, account: accounts[i % 3]!, subject: i % 4 === 0 ? 'fourth' : null })
+    }
+    await audit.flush()
+    const check = async (filter: AuditFilter, fits: (i: number) => boolean) => {
+      const expected = all.filter((i) => i % 3 !== 2 && fits(i)).map((i) => t0 + i)
+      for (const order of ['oldest', 'newest'] as const) {
+        const found: number[] = []
+        for (let after: number | undefined; ; ) {
+          const whole = { ...filter, account: 'acme', withProgram: true }
+          const page = await audit.read({ filter: whole, order, after, limit: 3 })
+          found.push(...page.map(({ at }) => at))
+          after = page.at(-1)?.seq
+          if (page.length < 3) break
+        }
+        t.same(found, order === 'oldest' ? expected : [...expected].reverse(), `${JSON.stringify(filter)} ${order}`)
+      }
+      t.ok(expected.length > 0)
+    }
+    await check({}, () => true)
+    await check({ kind: 'odd' }, (i) => i % 2 === 1)
+    await check({ subject: 'fourth' }, (i) => i % 4 === 0)
+    await check({ subject: 'fourth', kind: 'even', from: t0 + 3 }, (i) => i % 4 === 0 && i > 2)
+    await check({ from: t0 + 3, to: t0 + 12 }, (i) => i > 2 && i < 13)
+    const keys = { account: 'acme', withProgram: true, keyId: 'key_a' }
+    t.same(await audit.read({ filter: keys, limit: 9 }), [], 'no key did it')
+    const verdicts = { account: 'acme', withProgram: true, marks: { decision: 'permit' } }
+    t.same(await audit.read({ filter: verdicts, limit: 9 }), [], 'and it is no verdict')
+  })
+
   t.test('usage: sums by key, day and surface add up, whoever adds', async (t) => {
     const { usage, audit } = await open(t)
     const use = { account: 'acme', keyId: 'key_a', environment: 'live', surface: 'chat', evaluations: 1 } as const

@@ -76,6 +76,7 @@ async function askEverything(url: string): Promise<void> {
       for (const names of choices(Object.keys(filter) as (keyof typeof filter)[])) {
         const some = Object.fromEntries(names.map((name) => [name, filter[name]]))
         await audit.read({ filter: some, order, after, limit: 3 })
+        await audit.read({ filter: { ...some, withProgram: true }, order, after, limit: 3 })
       }
     }
     const page = { category: 'hate', keyId: 'key_a', createdBefore: t0, createdAfter: 1, after: 'rev_0' } as const

@@ -39,6 +39,11 @@ export const kinds: readonly string[] = [
   'data_key.rotated',
   'data_key.retired',
   'retention.applied',
+  'upstream.connected',
+  'upstream.disconnected',
+  'process.started',
+  'process.stopped',
   'process.stalled',
+  'settings.adopted',
   'audit.lost'
 ]

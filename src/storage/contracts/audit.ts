@@ -55,6 +55,8 @@ export const stopped = 'stopped'
 
 export interface AuditFilter {
   account?: string | undefined
+  /** Beside those of `account` also the rows of none: what the program did, for the account that operates it. */
+  withProgram?: boolean | undefined
   kind?: string | undefined
   keyId?: string | undefined
   subject?: string | undefined
@@ -102,7 +104,7 @@ export interface AuditStore {
    * thousand rows that were stored much later than made may hide older ones.
    */
   course(asked: {
-    filter: Omit<AuditFilter, 'account' | 'kind' | 'subject' | 'from' | 'to'> & { account: string }
+    filter: Omit<AuditFilter, 'account' | 'withProgram' | 'kind' | 'subject' | 'from' | 'to'> & { account: string }
     from: number
     to: number
     step: number

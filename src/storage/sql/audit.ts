@@ -76,18 +76,31 @@ export function createSqlAudit(db: Database, write: Write, { node, spool, aside,
   }
   const journal = createJournal({ node, store, groupRows: () => aside?.groupRows ?? maxGroup, spool, log })
 
-  /** Uses the index with the fewest rows, and checks the other conditions on its entries. */
   async function read(page: AuditPage): Promise<ChainedRow[]> {
-    const { filter = {}, order = 'oldest', after, limit } = page
+    const { filter = {}, order = 'oldest', limit } = page
     const lead = leadOf(filter)
-    if (lead !== undefined) return readMarked(lead, page)
-    const { query, rest } = driven(db.selectFrom('audit'), filter)
+    const rows = lead === undefined ? await readRows(page, filter.account) : await readMarked(lead, page)
+    // Rows of no account have no marks.
+    if (filter.withProgram !== true || filter.account === undefined || asksMarks(filter)) return rows
+    // Two reads, since no index has the rows of either account and of none in order.
+    const all = [...rows, ...(await readRows(page, null))]
+    return all.sort((a, b) => (order === 'oldest' ? a.seq - b.seq : b.seq - a.seq)).slice(0, limit)
+  }
+
+  /**
+   * Uses the index with the fewest rows, and checks the other conditions on its entries.
+   * @param account null: the rows of none; undefined: all
+   */
+  async function readRows(page: AuditPage, account: string | null | undefined): Promise<ChainedRow[]> {
+    const { filter = {}, order = 'oldest', after, limit } = page
+    const { query, rest } = driven(db.selectFrom('audit'), { ...filter, account })
     const { from, to } = filter
     const isWhole = rest.length === 0 && !asksMarks(filter) && from === undefined && to === undefined
     let wanted = marked(query, filter)
     for (const [column, value] of rest) {
       // An expression, so that the database does not use another index for this condition.
-      wanted = wanted.where(sql`${sql.ref(column)} || ''`, '=', value)
+      const own = sql`${sql.ref(column)} || ''`
+      wanted = value === null ? wanted.where(own, 'is', null) : wanted.where(own, '=', value)
     }
     if (from !== undefined) wanted = wanted.where('at', '>=', from)
     if (to !== undefined) wanted = wanted.where('at', '<=', to)
@@ -278,7 +291,10 @@ type AuditPage = Parameters<AuditStore['read']>[0]
 type AuditQuery = SelectQueryBuilder<Tables, 'audit', object>
 
 /** @returns the query by one index for a filter, and the columns left to check */
-function driven(query: AuditQuery, { account, kind, keyId, subject, node }: AuditFilter) {
+function driven(
+  query: AuditQuery,
+  { account, kind, keyId, subject, node }: Omit<AuditFilter, 'account'> & { account: string | null | undefined }
+) {
   const asked = { subject, account, keyId: keyId, kind, node }
   const by: (keyof typeof asked)[] =
     subject !== undefined
@@ -290,11 +306,12 @@ function driven(query: AuditQuery, { account, kind, keyId, subject, node }: Audi
           : kind !== undefined
             ? ['account', 'kind']
             : ['account']
-  const rest: [keyof typeof asked, string][] = []
+  const rest: [keyof typeof asked, string | null][] = []
   let chosen = query
-  for (const [column, wanted] of Object.entries(asked) as [keyof typeof asked, string | undefined][]) {
+  for (const [column, wanted] of Object.entries(asked) as [keyof typeof asked, string | null | undefined][]) {
     if (wanted === undefined) continue
-    if (by.includes(column)) chosen = chosen.where(column, '=', wanted)
+    if (by.includes(column))
+      chosen = wanted === null ? chosen.where(column, 'is', null) : chosen.where(column, '=', wanted)
     else rest.push([column, wanted])
   }
   return { query: chosen, rest }
