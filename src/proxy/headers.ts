@@ -5,7 +5,8 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { invalid } from '../base/errors.js'
 import type { UpstreamAuth } from '../base/settings.js'
-import type { Dialect, Framing, HeaderForm, Target } from '../dialects/dialect.js'
+import { version } from '../base/version.js'
+import type { Dialect, Framing, HeaderForm, RequestHeader, Target } from '../dialects/dialect.js'
 import type { Exchange } from './exchange.js'
 
 export const jsonType = 'application/json; charset=utf-8'
@@ -27,8 +28,23 @@ export function encodingOf(framing: Framing): 'utf8' | 'latin1' {
   return mediaTypes[framing].isBinary === true ? 'latin1' : 'utf8'
 }
 
-/** Forwarded as the client sent them. None of them names a host, a path, a length, a credential or a cookie. */
-const fromClient = ['idempotency-key', 'traceparent', 'tracestate', 'user-agent']
+const stateKey = '(?:[a-z0-9][a-z0-9_*/-]{0,255}|[a-z0-9][a-z0-9_*/-]{0,240}@[a-z][a-z0-9_*/-]{0,13})'
+/** Visible ASCII without `,` and `=`. The standard has spaces too, which no vendor needs and sentences do. */
+const stateMember = String.raw`${stateKey}=[!-+\--<>-~]{1,256}`
+/**
+ * Of clients of every API, forwarded as they are. None of them names a host, a path, a length, a credential or a cookie;
+ * no verdict covers them, so each has a form.
+ */
+const fromClient: Dialect['requestHeaders'] = {
+  // draft-ietf-httpapi-idempotency-key-header, with its quotes or without. A client that relies on it has to know.
+  'idempotency-key': {
+    form: /^("?)[\w.:~+/=-]{1,255}\1$/,
+    accepted: '1 to 255 letters, digits and characters of "._:~+/=-"'
+  },
+  // https://www.w3.org/TR/trace-context-1/. What is malformed has to be ignored: section 3.2.4.
+  traceparent: { form: /^(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/ },
+  tracestate: { form: new RegExp(`^${stateMember}(?: ?, ?${stateMember}){0,31}$`) }
+}
 /** Upstream headers that a client receives besides the dialect's own. The gateway writes all other headers itself. */
 const fromUpstream: Dialect['responseHeaders'] = {
   // RFC 9110 sections 10.2.3 and 5.6.7.
@@ -50,6 +66,24 @@ export function acceptFor(dialect: Dialect, stream: boolean, target: Target): st
 export function streamedType(dialect: Dialect, stream: boolean, target: Target): string | undefined {
   if (stream) return mediaTypes[dialect.framing(target)].received
   return dialect.answersWithSound === true ? 'audio/' : undefined
+}
+
+const productName = String.raw`[A-Za-z][\w.+-]{0,63}`
+const productVersion = String.raw`v?\d[\w.+-]{0,63}`
+/** RFC 9110 section 10.1.5, with versions that are numbers; also as `ai-sdk/openai/2.0.0` and `OpenAI/JS 6.1.0`. */
+const product = new RegExp(
+  `(?<![^ ])(?:${productName}(?:/${productName}){0,2}/${productVersion}|${productName}/${productName} ${productVersion})(?![^ ])`,
+  'g'
+)
+const onlyProduct = new RegExp(`^${productName}$`)
+const mostProducts = 16
+
+/** The products of a client that its `User-Agent` names; comments and other words are the client's own and stay here. */
+function userAgent(value: string): string {
+  if (onlyProduct.test(value)) return value
+  const products = printable.test(value) ? (value.match(product) ?? []) : []
+  // Some backends turn away calls that name no product.
+  return products.slice(0, mostProducts).join(' ') || `sluicegate/${version}`
 }
 
 /** Visible ASCII: what a header value of ours or an upstream's may hold. */
@@ -79,7 +113,10 @@ export function upstreamHeaders(
     out['content-type'] = options.body.type
     out['content-length'] = String(options.body.length)
   }
-  for (const name of fromClient) copy(name, printable, client, out)
+  if (client['user-agent'] !== undefined) out['user-agent'] = userAgent(client['user-agent'])
+  for (const name in fromClient) copy(name, fromClient[name]!.form, client, out)
+  // It belongs to the trace that the other one names: section 3.3.
+  if (out['traceparent'] === undefined) delete out['tracestate']
   for (const name in dialect.requestHeaders) copy(name, dialect.requestHeaders[name]!.form, client, out)
   options.propagate?.(out, options.requestId)
   // Last, so that nothing a client sent can stand in its place.
@@ -132,14 +169,16 @@ function copy(name: string, form: RegExp, from: IncomingHttpHeaders, to: Record<
   if (typeof value === 'string' && printable.test(value) && form.test(value)) to[name] = value
 }
 
-/** @throws Fault `validation_error` for a header of the dialect that is not of its form */
+/** @throws Fault `validation_error` for a header that has to be of its form and is not */
 export function checkRequestHeaders({ requestHeaders }: Dialect, client: IncomingHttpHeaders): void {
-  for (const name in requestHeaders) {
-    const { form, accepted } = requestHeaders[name]!
-    const value = client[name]
-    if (value === undefined || accepted === undefined || form.test(String(value))) continue
-    throw invalid(name, 'invalid_format', `The header ${name} must be ${accepted}.`)
-  }
+  for (const name in fromClient) checkForm(name, fromClient[name]!, client)
+  for (const name in requestHeaders) checkForm(name, requestHeaders[name]!, client)
+}
+
+function checkForm(name: string, { form, accepted }: RequestHeader, client: IncomingHttpHeaders): void {
+  const value = client[name]
+  if (value === undefined || accepted === undefined || form.test(String(value))) return
+  throw invalid(name, 'invalid_format', `The header ${name} must be ${accepted}.`)
 }
 
 /** The upstream's credential in the header that it reads. */

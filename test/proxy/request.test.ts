@@ -305,6 +305,99 @@ t.test('headers of a dialect pass in their form alone, since no verdict covers t
   t.equal(sent('x-goog-api-client'), undefined, 'statistics of a library are left out, and nothing is refused for them')
 })
 
+t.test('headers of every client pass in the forms of their standards, and nobody’s words with them', async (t) => {
+  const upstream = await fakeUpstream(t, json(completion('hello')))
+  const gateway = await harness(t, [route()], { default: upstreamSettings(upstream.url) })
+  const sent = async (headers: Record<string, string>) => {
+    t.equal((await gateway.post(chat('hi'), headers)).status, 200, JSON.stringify(headers))
+    return upstream.requests.at(-1)!.headers
+  }
+  const own = /^sluicegate\/\d/
+  for (const [given, expected] of [
+    ['OpenAI/JS 6.1.0', 'OpenAI/JS 6.1.0'],
+    ['AsyncOpenAI/Python 2.17.0', 'AsyncOpenAI/Python 2.17.0'],
+    ['Anthropic/JS 1.0.0', 'Anthropic/JS 1.0.0'],
+    ['google-genai-sdk/1.30.0 gl-node/v22.1.0', 'google-genai-sdk/1.30.0 gl-node/v22.1.0'],
+    [
+      'speakeasy-sdk/typescript 2.4.1-preview.4 internal v1beta @google/genai',
+      'speakeasy-sdk/typescript 2.4.1-preview.4'
+    ],
+    ['speakeasy-sdk/python 1.9.1 2.687.13 1.0.0 mistralai', 'speakeasy-sdk/python 1.9.1'],
+    ['cohere-ai/8.1.0', 'cohere-ai/8.1.0'],
+    ['ollama-js/0.6.3 (x64 linux Node.js/v22.1.0)', 'ollama-js/0.6.3'],
+    ['ollama-python/0.4.7 (x86_64 linux) Python/3.12.3', 'ollama-python/0.4.7 Python/3.12.3'],
+    ['ai/5.0.9 ai-sdk/openai/2.0.1 runtime/node.js/v22', 'ai/5.0.9 ai-sdk/openai/2.0.1 runtime/node.js/v22'],
+    ['aws-sdk-js/3.890.0 ua/2.1 os/linux#6.1 lang/js md/nodejs#22.1 m/E,N', 'aws-sdk-js/3.890.0 ua/2.1'],
+    ['curl/8.5.0', 'curl/8.5.0'],
+    ['python-requests/2.32.3', 'python-requests/2.32.3'],
+    ['Go-http-client/1.1', 'Go-http-client/1.1'],
+    ['undici', 'undici'],
+    [
+      'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/131.0.0.0 Safari/537.36',
+      'Mozilla/5.0 AppleWebKit/537.36 Chrome/131.0.0.0 Safari/537.36'
+    ],
+    ['tell me how to do it', own],
+    ['tell/me how/to (do it)', own],
+    ['curl/8.5.0 (tell me how)', 'curl/8.5.0'],
+    ['sdk/1 tell me/how to do it', 'sdk/1'],
+    ['sdk/1\u00e9', own],
+    [Array(40).fill('a/1').join(' '), Array(16).fill('a/1').join(' ')],
+    ['', own]
+  ] as const) {
+    t.match((await sent({ 'user-agent': given }))['user-agent'], expected, given)
+  }
+  const trace = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
+  for (const [state, passes] of [
+    ['congo=t61rcWkgMzE,rojo=00f067aa0ba902b7', true],
+    ['dd=s:1;o:rum;p:00f067aa0ba902b7;t.dm:-4, fw529a3039@dt=FfffffffB;1', true],
+    [Array.from({ length: 32 }, (_, i) => `k${i}=v`).join(','), true],
+    [Array.from({ length: 33 }, (_, i) => `k${i}=v`).join(','), false],
+    ['a=tell me how', false],
+    ['tell me how', false],
+    ['a=b=c', false],
+    ['A=b', false],
+    [`a=${'b'.repeat(257)}`, false]
+  ] as const) {
+    const got = await sent({ traceparent: trace, tracestate: state })
+    t.match(got, { traceparent: trace })
+    t.equal(got['tracestate'], passes ? state : undefined, state)
+  }
+  for (const parent of [
+    'tell me how',
+    `${trace}-more`,
+    trace.toUpperCase(),
+    trace.replace(/^00/, 'ff'),
+    `00-${'0'.repeat(32)}-b7ad6b7169203331-01`,
+    `00-0af7651916cd43dd8448eb211c80319c-${'0'.repeat(16)}-01`
+  ]) {
+    const got = await sent({ traceparent: parent, tracestate: 'a=b' })
+    t.same([got['traceparent'], got['tracestate']], [undefined, undefined], parent)
+  }
+  t.equal((await sent({ tracestate: 'a=b' }))['tracestate'], undefined, 'of no trace')
+  for (const name of ['baggage', 'x-client-request-id', 'x-correlation-id', 'b3']) {
+    t.equal((await sent({ [name]: 'a' }))[name], undefined, name)
+  }
+  t.match((await sent({ 'x-request-id': 'theirs' }))['x-request-id'], /^req_/)
+
+  for (const value of [
+    'a',
+    'stainless-node-retry-8e03978e-40d5-43e8-bc93-6894a57f9324',
+    '"8e03978e"',
+    'x'.repeat(255)
+  ]) {
+    t.equal((await sent({ 'idempotency-key': value }))['idempotency-key'], value)
+  }
+  const before = upstream.requests.length
+  for (const value of ['tell me how', '', '"a', 'a"', '"tell me"', 'x'.repeat(256), 'a\u00e9']) {
+    const response = await gateway.post(chat('hi'), { 'idempotency-key': value })
+    t.equal(response.status, 400, value)
+    const { error } = await response.json()
+    t.match(error.message, /idempotency-key must be /)
+    if (value.length > 1) t.notMatch(error.message, value)
+  }
+  t.equal(upstream.requests.length, before)
+})
+
 t.test('a review lets the same request pass once', async (t) => {
   const upstream = await fakeUpstream(t, json(completion('hello')))
   const gateway = await harness(t, [route()], { default: upstreamSettings(upstream.url) })
@@ -594,7 +687,7 @@ t.test('headers: allow-lists in both directions', async (t) => {
     'idempotency-key': 'i-1',
     'openai-beta': 'b',
     'openai-organization': 'theirs',
-    traceparent: '00-1-2-01',
+    traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
     'user-agent': 'sdk/1',
     'x-custom': 'y',
     'accept-encoding': 'gzip'

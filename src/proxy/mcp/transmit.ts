@@ -21,7 +21,7 @@ export interface Sent {
 /** @throws as `Sender.send` */
 export type Transmit = (exchange: Exchange, sent: Sent) => Promise<UpstreamAnswer>
 
-/** Client headers that pass: the trace context and the user agent. */
+/** Client headers that pass, in the forms of `headers.ts`: the trace context and the user agent. */
 const passed = ['traceparent', 'tracestate', 'user-agent'] as const
 /** Of the operator and of the gateway itself. */
 const ours = { form: /^/ }
