@@ -53,6 +53,11 @@ export interface EdgeDeps {
   overload?: Overload | undefined
   /** Path below the root to which a browser at the root is redirected; undefined: no redirect. */
   home?: string | undefined
+  /**
+   * The message of the root's 404: what this is, and where to go among what everybody may read. Default: as of any path.
+   * @param mount the prefix of every served path
+   */
+  atRoot?: ((mount: string) => string) | undefined
   /** A fault in the shape that the clients of a path read. */
   shape: (path: string, fault: Fault, requestId: string) => ShapedFault
   /**
@@ -232,7 +237,11 @@ export function registerEdge(app: FastifyInstance, deps: EdgeDeps): void {
       return
     }
     const allow = path === undefined ? undefined : allowedMethods(path)
-    const fault = allow === undefined ? new Fault('not_found') : new Fault('method_not_allowed', { headers: { allow } })
+    const message = isRoot(path, mount) ? deps.atRoot?.(mount) : undefined
+    const fault =
+      allow === undefined
+        ? new Fault('not_found', message === undefined ? {} : { message })
+        : new Fault('method_not_allowed', { headers: { allow } })
     const { id } = request.sluicegate
     const reason =
       path === undefined || allow !== undefined
@@ -257,7 +266,11 @@ function keyInQuery({ keyHeaders = [] }: Access): Fault {
  * A person who typed the address and wants a page. Programs that ask for the root get a 404, as on every unknown path.
  */
 function isBrowserAtRoot({ method, headers }: FastifyRequest, path: string | undefined, mount: string): boolean {
-  return method === 'GET' && path === (mount === '' ? '/' : mount) && headers.accept?.includes('text/html') === true
+  return method === 'GET' && isRoot(path, mount) && headers.accept?.includes('text/html') === true
+}
+
+function isRoot(path: string | undefined, mount: string): boolean {
+  return path === (mount === '' ? '/' : mount)
 }
 
 /** A request that is judged or forwarded counts as concurrent for its key; management stays possible under any load. */

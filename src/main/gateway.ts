@@ -11,7 +11,7 @@ import { createAssessor } from '../api/assess.js'
 import { registerAudit } from '../api/audit.js'
 import { registerAuth } from '../api/auth.js'
 import { registerConstitutions } from '../api/constitutions.js'
-import { dashboardHome, registerDashboard } from '../api/dashboard.js'
+import { registerDashboard } from '../api/dashboard.js'
 import { registerDocPages } from '../api/doc-pages.js'
 import { registerDocs } from '../api/docs.js'
 import { registerEvaluate } from '../api/evaluate.js'
@@ -24,6 +24,7 @@ import { registerMetrics } from '../api/metrics.js'
 import { moderationsPath, registerModerations } from '../api/moderations.js'
 import { registerPolicyEditing } from '../api/policy-editing.js'
 import { registerReviews } from '../api/reviews.js'
+import { gatewayRoot, opsRoot } from '../api/root.js'
 import { registerSafetyMetrics } from '../api/safety-metrics.js'
 import { registerSamples } from '../api/samples.js'
 import { registerStatus } from '../api/status.js'
@@ -211,7 +212,7 @@ export async function createGateway(given: Settings, platform: Platform): Promis
     },
     handOver: (next) => mcp.handOver(next.mcp),
     async register(app) {
-      registerEdge(app, { ...edge, home: dashboardHome() })
+      registerEdge(app, { ...edge, ...gatewayRoot(settings.docsUrl) })
       registerDuplicateGuard(app, platform.counters)
       await registerDocs(app, version)
       if (!registerDocPages(app)) log.warn('the documentation pages are missing: npm run build makes them')
@@ -278,7 +279,7 @@ export async function createGateway(given: Settings, platform: Platform): Promis
       }))
     },
     async registerOps(app) {
-      registerEdge(app, edge)
+      registerEdge(app, { ...edge, ...opsRoot })
       registerHealth(app, ready)
       registerMetrics(app, platform.metricsPage, { posture: 'public' })
     },

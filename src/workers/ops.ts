@@ -2,6 +2,7 @@
 import type { Server } from 'node:http'
 import { registerHealth } from '../api/health.js'
 import { type MetricsPage, registerMetrics } from '../api/metrics.js'
+import { opsRoot } from '../api/root.js'
 import { systemClock } from '../base/clock.js'
 import { Fault } from '../base/errors.js'
 import { registerEdge } from '../edge/edge.js'
@@ -30,6 +31,7 @@ export async function createOpsListener(deps: {
       chargeWindows: () => new Fault('not_found')
     }
     registerEdge(app, {
+      ...opsRoot,
       admission,
       clientAddress: (peer) => peer,
       clock: systemClock,

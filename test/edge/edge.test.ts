@@ -103,6 +103,31 @@ t.test('a path has one spelling; every other names nothing, whatever the method'
   }
 })
 
+t.test('the root leads a browser to a page, and tells a program where to look', async (t) => {
+  const page = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' }
+  const { url, opsUrl } = await serveReal(t)
+  const away = await fetch(url, { headers: page, redirect: 'manual' })
+  t.match([away.status, away.headers.get('location')], [302, /^(?:dashboard\/#\/first-steps|docs)$/])
+  t.equal((await fetch(url, { headers: page })).status, 200, 'and there is one')
+  const { status, body } = await call(url, '/')
+  t.match([status, body], [404, { error: 'not_found', message: /Sluicegate.*\/docs.*\/openapi\.json/ }])
+  for (const [path] of body.message.matchAll(/\/[a-z]+(?:\.json|\/)?/g))
+    t.equal((await call(url, path)).status, 200, path)
+  t.notMatch(body.message, /\d/, 'no version')
+  t.match(await call(url, '/', { method: 'POST', body: {} }), { status: 404, body: { message: body.message } })
+  t.match((await call(url, '/x')).body, { message: 'There is nothing at this address.' })
+
+  const ops = await call(opsUrl, '/', { headers: page })
+  t.match([ops.status, ops.body], [404, { error: 'not_found', message: /Sluicegate.*\/metrics.*\/healthz.*\/readyz/ }])
+  for (const [path] of ops.body.message.matchAll(/\/[a-z]+/g)) t.equal((await call(opsUrl, path)).status, 200, path)
+
+  const mounted = await build(t, { prefix: '/gate', yaml: 'docs_url: https://docs.example.org/gate' })
+  const { body: below } = await call(mounted.url, '')
+  t.match(below.message, /https:\/\/docs\.example\.org\/gate, .* \/gate\/openapi\.json/)
+  const led = await fetch(mounted.url, { headers: page, redirect: 'manual' })
+  t.match(led.headers.get('location'), /^gate\//)
+})
+
 t.test('a known path with another method is 405 with Allow, before any key is asked for', async (t) => {
   const { url } = await serveReal(t)
   const cases: [string, string, string][] = [
