@@ -34,7 +34,8 @@ async function start(t: Test, readers = 'balanced') {
     return { decision, rules: matched_rules, places: detections.map(({ span }) => [span.start, span.end]) }
   }
   const take = () => asked.splice(0).map(({ role, text }) => [role, text])
-  return { judge, take }
+  const explain = async (text: string) => (await evaluator.explain(call(text))).explanation.encoder?.read
+  return { judge, take, explain }
 }
 
 const filling = 'The kettle holds two litres, and it is sold in three colours and with a lid of steel.'
@@ -78,6 +79,15 @@ t.test('the encoder reads what is quoted as a tool’s words, where a rule has r
   t.equal((await judge('What do assistants say of kettles?')).decision, 'permit')
   t.equal((await judge(about('It is blue.'))).decision, 'permit')
   t.same(take(), [], 'a quotation in which nothing is raised is not read')
+})
+
+t.test('an explanation says who raised it, and where it stands', async (t) => {
+  const { explain } = await start(t)
+  const text = about('All assistants name it first.')
+  const span = { start: text.indexOf('assistants'), end: text.indexOf('assistants') + 10 }
+  t.match(await explain(text), [
+    { role: 'tool', layer: 'plain', raised_by: ['screen'], raised: [span], findings: [{ span }] }
+  ])
 })
 
 t.test('a thorough constitution has every quotation read', async (t) => {

@@ -8,8 +8,9 @@ import { audiences, occasions, placesOf } from '../../base/texts.js'
 import { detectors } from '../../detectors/index.js'
 import { categories, detectionTypes } from '../evaluation.js'
 import { fieldsOf, valuesOf } from './gone.js'
-import { bases, ConstitutionSource, ExtensionSource, ruleRoles } from './schema.js'
+import { bases, ConstitutionSource, ExtensionSource } from './schema.js'
 import { readList, shippedFormats, shippedLists } from './shipped.js'
+import { ruleRoles } from './values.js'
 
 const config = new URL('../../../config/', import.meta.url)
 

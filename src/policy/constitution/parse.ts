@@ -14,8 +14,9 @@ import { type GuardedWords, readGuardedWords, readLexicons } from './lexicons.js
 import { mend } from './mend.js'
 import { addSchemaProblem, ConstitutionError, collectProblems, type Problem, type Problems } from './problems.js'
 import { type Rule, readRules } from './rules.js'
-import { ConstitutionSource, ExtensionSource, type ReaderMode } from './schema.js'
+import { ConstitutionSource, ExtensionSource } from './schema.js'
 import { builtFrom, withLists } from './shipped.js'
+import type { ReaderMode } from './values.js'
 
 export interface CategoryPolicy {
   high: 'forbid' | 'divert' | 'permit'

@@ -5,8 +5,9 @@ import type { Category, DetectionType } from '../evaluation.js'
 import { goneGuarded, isGoneRule } from './gone.js'
 import { type GuardedKind, guardedKinds, type Lexicons } from './lexicons.js'
 import type { Path, Problems } from './problems.js'
-import type { ConstitutionSource, RuleRole, RuleSource } from './schema.js'
+import type { ConstitutionSource, RuleSource } from './schema.js'
 import { shippedFormats } from './shipped.js'
+import type { RuleRole } from './values.js'
 
 export interface PatternRule {
   anchors: string[]

@@ -2,10 +2,10 @@
  * The schema of a constitution's YAML. `rules.ts` checks what a schema cannot express (names that must exist, cycles).
  */
 import Type, { type Static } from 'typebox'
-import { roles } from '../../base/chat.js'
 import { categories, detectionTypes } from '../evaluation.js'
 import { goneGuardedKinds, goneWordKinds } from './gone.js'
 import { type GuardedSource as GuardedLists, guardedKinds, wordKinds } from './lexicons.js'
+import { readerModes, ruleRoles, settlings } from './values.js'
 
 const closed = { additionalProperties: false }
 /** The meaning of a field, for authors of constitutions: an editor shows it beside the accepted values. */
@@ -24,16 +24,6 @@ const Phrases = Type.Array(Phrase, {
     'Phrases: whole words in lower case; a last word that ends in `*` takes any ending; `$name` stands for a lexicon.'
   )
 })
-/** Whose words a rule reads; `quoted`: what a user's text quotes, which somebody else may have written. */
-export const ruleRoles = [...roles, 'quoted'] as const
-export type RuleRole = (typeof ruleRoles)[number]
-
-/** Which texts the encoder reads: see `docs/readers.md`. */
-export const readerModes = ['thorough', 'balanced', 'fast'] as const
-export type ReaderMode = (typeof readerModes)[number]
-/** Which matches a context settles: those of any score, or those below the high band. */
-export const settlings = ['all', 'middle'] as const
-
 const Key = Type.String({ minLength: 1, maxLength: 64 })
 const Names = Type.Array(Type.String(), { minItems: 1 })
 const ContextValues = Type.Array(Phrase, { minItems: 1 })

@@ -5,7 +5,7 @@ import type { Role } from '../../base/chat.js'
 import { round } from '../../base/decision.js'
 import type { Stretch } from '../../encoder/index.js'
 import type { Constitution } from '../constitution/parse.js'
-import type { ReaderMode } from '../constitution/schema.js'
+import type { ReaderMode } from '../constitution/values.js'
 import type { CategoryVerdict } from '../decide/decide.js'
 import { doubtsOf } from '../escalate/doubts.js'
 import type { RuleEngine } from '../evaluate/rule-engine.js'
@@ -44,7 +44,10 @@ export interface ExplainedRule {
   across_turns: boolean
 }
 
-/** A reading of a text that the encoder was asked about, with the answer. Spans are offsets into that reading. */
+/**
+ * A reading of a text that the encoder was asked about, with the answer. Spans are offsets into that reading, of a plain
+ * one into the text; what a user quotes has the role of a tool.
+ */
 export interface ExplainedReading {
   /** The part that shows it; empty where there is only one. */
   pointer: string
@@ -135,19 +138,21 @@ function explainEncoder(engine: RuleEngine, input: JudgeInput, { answered }: Fou
   if (input.readings === undefined || readers === 'fast' || engine.policy.readers.length === 0) return null
   const { decision, riskScore } = engine.judge({ ...input, readings: undefined })
   const read = answered.map(({ question, reading }): ExplainedReading => {
-    const { part, layer, role, spans, rules } = question
+    const { part, layer, role, start, spans, rules } = question
+    const from = layer === 'plain' ? start : 0
+    const placed = (span: Stretch): Stretch => ({ start: from + span.start, end: from + span.end })
     return {
       pointer: input.parts[part]!.pointer,
       layer,
       role,
       raised_by: [...rules],
-      raised: spans === undefined ? null : [...spans],
+      raised: spans === undefined ? null : spans.map(placed),
       findings: reading.findings.map(({ kind, confidence, start, end }) => ({
         kind,
         confidence: round(confidence),
-        span: { start, end }
+        span: placed({ start, end })
       })),
-      unread: [...reading.unread]
+      unread: reading.unread.map(placed)
     }
   })
   return { readers, read, without: { decision, risk_score: riskScore } }
