@@ -61,6 +61,7 @@ export function partSink(
   const quotes = (rule: CompiledRule) =>
     rule.detector?.id !== encoderId && !ofSpeaker(rule) && appliesTo(rule, 'quoted', direction)
   const applies = onQuoted === undefined ? ofSpeaker : (rule: CompiledRule) => ofSpeaker(rule) || quotes(rule)
+  let isHeard = false
   const isReadAnyway = asking?.isThorough === true && hasWords(part) && readers.some(ofSpeaker)
   const placed = ({ start, end }: Span): Span => ({ start: from + start, end: from + end })
   const placeOf = (view: View) => placed(view.textSpan(0, view.text.length))
@@ -82,8 +83,14 @@ export function partSink(
         guard: guardOf(beside)
       }),
     record(rule, layer, start, end, confidence, shown = { start, end }, isNominated = false) {
-      if (onQuoted !== undefined && quotes(rule)) onQuoted()
-      else findings.add({ rule, part: index, ...placed(shown), layer, confidence, acrossTurns: false, isNominated })
+      if (onQuoted !== undefined && quotes(rule)) {
+        // Once is enough: what is recorded is kept for a repeated chat.
+        if (isHeard) return false
+        isHeard = true
+        onQuoted()
+        return true
+      }
+      findings.add({ rule, part: index, ...placed(shown), layer, confidence, acrossTurns: false, isNominated })
       return true
     }
   }
