@@ -63,7 +63,7 @@ export interface Scored extends Stretch {
   isTorn?: boolean
   /** Whether it is a paragraph or a sentence read by itself, not a window of the text. */
   isPassage?: boolean
-  /** Whether at least half of it is what a user's text quotes. */
+  /** Whether at least half of it is what a text quotes. */
   isQuoted?: boolean
   /** The classifier's scores of the same words, by its lanes; absent where no group uses them. */
   second?: Float32Array
@@ -104,10 +104,10 @@ const spokenTo: ReadonlySet<EncoderKind> = new Set(['prompt_injection', 'jailbre
 /**
  * Factor on the share of harmless texts for kinds in `spokenTo`, where a user quotes the words. Briefs, documents and
  * prompts under review are written in several paragraphs, and attempts to talk to the model seldom: of 390 honest messages
- * like that, by two authors, 22 are stopped without it and 10 with it; of 108 written jailbreaks 104 and 101, and of 80 in
- * `dev`, of any form, 76 both times.
+ * like that, by two authors, 22 are stopped without it, 14 with it (10 with 5). Of 269 written jailbreaks 230 are stopped
+ * both times; of the same between two greetings 206 without and 196 with it (190 with 5), and 175 and 136 are forbidden.
  */
-const quoted = 5
+const quotedFactor = 3
 
 export class Calibration {
   /** Whether windows need the classifier's scores. */
@@ -195,7 +195,7 @@ export class Calibration {
       const alone = confidence(knots, logits[lane]! + (by === undefined ? 0 : seconding(by, second)))
       if (alone < least) return []
       const kind = own ?? this.#highest(logits)
-      const factor = (isTorn === true ? torn : 1) * (isQuoted === true && spokenTo.has(kind) ? quoted : 1)
+      const factor = (isTorn === true ? torn : 1) * (isQuoted === true && spokenTo.has(kind) ? quotedFactor : 1)
       return [{ kind, confidence: factor === 1 ? alone : confidenceOf(shareOf(alone) * factor), start, end }]
     })
   }

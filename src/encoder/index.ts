@@ -47,6 +47,8 @@ export interface EncoderQuestion {
   guard?: string
   /** The raised stretches, which are read first and with their neighbours; undefined: all of the text is read. */
   spans?: readonly Stretch[]
+  /** What it quotes, none overlapping another: there an attempt to talk to the model has to sound surer. */
+  quoted?: readonly Stretch[]
   /** Name of the caller: waiting callers take turns. */
   whose: string
   /** Ends the wait when the reading is no longer needed. */

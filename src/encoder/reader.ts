@@ -2,7 +2,6 @@
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { severalAtOnce } from '../base/several.js'
-import { quotedIn } from '../text/quoted.js'
 import { passagesAround } from '../text/sentences.js'
 import { Calibration, type Scored } from './calibration.js'
 import { CallQueue, type CallQueueOptions, type EncoderCall } from './call-queue.js'
@@ -165,13 +164,12 @@ export class Reader implements Encoder {
       }
       return logits
     }
-    const quotations = first.map(({ question: { role, text } }) => (role === 'user' ? quotedIn(text) : []))
     const scored = await all(
       planned.map(async ({ question, from, to, isTorn, isPassage }, at): Promise<Scored> => {
-        const { text, whose, guard } = first[question]!.question
+        const { text, whose, guard, quoted = [] } = first[question]!.question
         const logits = await score(windows[at]!, whose)
         const place = stretchOf(texts[question]!.pieced, from, to)
-        const stretch = { ...place, isTorn, isPassage, isQuoted: isMostly(place, quotations[question]!) }
+        const stretch = { ...place, isTorn, isPassage, isQuoted: isMostly(place, quoted) }
         if (!this.#calibration.isSeconded || guard !== undefined) return { ...stretch, logits }
         return {
           ...stretch,

@@ -10,25 +10,31 @@ interface Block extends Span {
   isSeparator: boolean
 }
 
-/** UTF-16 units; what is shorter holds no order. */
+/** Letters of a Latin script; what is shorter is left to its author. */
 const shortest = 60
-/** UTF-16 units of a paragraph or a quotation that counts because of a colon, a label or quotation marks. */
+/** The same of a paragraph or a quotation that counts because of a colon, a label or quotation marks. */
 const shortestMarked = 80
-/** UTF-16 units. A longer paragraph at an end of a text is no mere request. */
+/** The same. A longer paragraph at an end of a text is no mere request. */
 const longestRequest = 300
+/** Letters that say as much as this many Latin ones. */
+const dense = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/gu
+const density = 3
 
+const label = String.raw`[\p{L}\p{N}\[][\p{L}\p{M}\p{N} \-_'’#.()\[\]]{0,40}`
 /** Lines that stand around what is quoted: fences, rules, tags by themselves, and labels such as `Context:`. */
 const separators = [
   /^\s*(?:`{3}|~{3}|"{3}|'{3})/,
   /^\s*([-=*_#])\1{2,}\s*$/,
   /^\s*<\/?[\p{L}_][^<>]{0,80}>\s*$/u,
-  /^[\s#*]*[\p{L}\p{N}][\p{L}\p{N} ]{0,40}\**[:：]\**\s*$/u
+  new RegExp(String.raw`^[\s#*]{0,8}${label}\*{0,2}[:：]\*{0,2}\s*$`, 'u')
 ]
-/** Begins a first paragraph that is quoted: a tag, the sign of a quoted line, a short label. */
-const opening = /^\s*(?:<[\p{L}_][^<>]{0,80}>|>|[\p{L}\p{N}][\p{L}\p{N} ]{0,40}[:：]\s)/u
+/** Begins a paragraph that is quoted: a tag, the sign of a quoted line. */
+const opening = /^\s*(?:<[\p{L}_][^<>]{0,80}>|>)/u
+/** The same of a first paragraph: behind a label at the end there may be a question. */
+const labelled = new RegExp(String.raw`^\s*${label}[:：]\s`, 'u')
 const colonAtEnd = /[:：]\s*$/
-/** Its marks do not occur within a quotation, so that no stretch of a text is looked at twice. */
-const quotations = /"[^"\n]+"|“[^“”]+”|«[^«»]+»|„[^„“”]+[“”]|「[^「」]+」/g
+/** What opens a quotation does not occur within it, so that no stretch of a text is looked at twice. */
+const quotations = /(?<![\\\p{L}\p{N}])"(?:[^"\\\n]|\\.)+"|“[^“”]+”|«[^«»]+»|„[^„“”]+[“”]|「[^「」]+」/gu
 
 /**
  * The stretches that a text may quote, none overlapping another. The paragraphs at its ends may be a request of its
@@ -36,34 +42,47 @@ const quotations = /"[^"\n]+"|“[^“”]+”|«[^«»]+»|„[^„“”]+[“
  */
 export function quotedIn(text: string): Span[] {
   const blocks = blocksOf(text)
-  let first = isQuotedFirst(text, blocks) ? 0 : 1
-  let last = isQuotedLast(text, blocks) ? blocks.length - 1 : blocks.length - 2
+  const isAlone = blocks.length === 1
+  let first = !isAlone && isMaterial(text, blocks[0], labelled) ? 0 : 1
+  let last = blocks.length - 1
+  if (isAlone || !(isMaterial(text, blocks[last]) || followsColon(text, blocks))) last--
   while (first <= last && blocks[first]!.isSeparator) first++
   while (first <= last && blocks[last]!.isSeparator) last--
-  const start = blocks[first]?.start ?? 0
-  const end = first <= last ? blocks[last]!.end : start
-  const found = end - start < shortest ? [] : [{ start, end }]
+  const found = first <= last ? [{ start: blocks[first]!.start, end: blocks[last]!.end }] : []
   for (const { 0: quotation, index } of text.matchAll(quotations)) {
-    const isApart = found.length === 0 || index + quotation.length <= start || index >= end
-    if (isApart && quotation.length >= shortestMarked) found.push({ start: index, end: index + quotation.length })
+    if (lengthOf(quotation) >= shortestMarked) found.push({ start: index, end: index + quotation.length })
   }
-  return found
+  return merged(found).filter(({ start, end }) => lengthOf(text.slice(start, end)) >= shortest)
 }
 
-function isQuotedFirst(text: string, blocks: readonly Block[]): boolean {
-  const [block] = blocks
-  if (block === undefined || blocks.length === 1) return false
-  const length = block.end - block.start
-  return length >= longestRequest || (length >= shortestMarked && opening.test(text.slice(block.start, block.end)))
+/** Whether a paragraph at an end of a text is no mere request. @param sign another one that it is quoted */
+function isMaterial(text: string, block: Block | undefined, sign = opening): boolean {
+  const words = block === undefined ? '' : text.slice(block.start, block.end)
+  const length = lengthOf(words)
+  return length >= longestRequest || (length >= shortestMarked && (opening.test(words) || sign.test(words)))
 }
 
-function isQuotedLast(text: string, blocks: readonly Block[]): boolean {
-  const block = blocks.at(-1)
-  const before = blocks.at(-2)
-  if (block === undefined || before === undefined) return false
-  const length = block.end - block.start
-  if (length >= longestRequest) return true
-  return length >= shortestMarked && colonAtEnd.test(text.slice(before.start, before.end))
+/** Whether the paragraph before the last one announces it. */
+function followsColon(text: string, blocks: readonly Block[]): boolean {
+  const [before, block] = blocks.slice(-2)
+  if (before === undefined || block === undefined) return false
+  const isLong = lengthOf(text.slice(block.start, block.end)) >= shortestMarked
+  return isLong && colonAtEnd.test(text.slice(before.start, before.end))
+}
+
+function lengthOf(words: string): number {
+  return words.length + (density - 1) * (words.match(dense)?.length ?? 0)
+}
+
+/** From left to right; those that overlap as one. */
+function merged(spans: Span[]): Span[] {
+  const all: Span[] = []
+  for (const span of spans.sort((a, b) => a.start - b.start)) {
+    const last = all.at(-1)
+    if (last !== undefined && span.start < last.end) last.end = Math.max(last.end, span.end)
+    else all.push(span)
+  }
+  return all
 }
 
 /** Paragraphs, and separators by themselves. A text without empty lines has its lines as paragraphs. */

@@ -17,6 +17,13 @@ t.test('what stands between two paragraphs, or between marks, may be quoted', as
     [`Context:\n${mail}\n\nQuestion:\nWhat is this about?`, mail],
     [`Context: ${mail}\n\nQuestion: what is this about?`, `Context: ${mail}`],
     [`> ${mail}\n\nWhat is this about?`, `> ${mail}`],
+    [`What is this about?\n\n> ${mail}`, `> ${mail}`],
+    [`What is this about?\n\n<doc>${mail}</doc>`, `<doc>${mail}</doc>`],
+    [`Sum this up.\n\nसंदर्भ:\n${mail}\n\nप्रश्न:\nWhat?`, mail],
+    [`Sum this up.\n\nDocument #1:\n${mail}\n\nWhat?`, `Document #1:\n${mail}`.slice(13)],
+    [`Translate: {"text": "${mail} \\"Sic!\\""}`, `"${mail} \\"Sic!\\""`],
+    [`A 5" tablet. Translate "${mail}" now.`, `"${mail}"`],
+    [`Sum this up.\n\n“${mail}\n\n${other}”`, `“${mail}\n\n${other}”`],
     [`Sum up the following text:\n\n${mail}`, mail],
     [`总结以下内容：\n\n${mail}`, mail],
     [`What does “${mail}” mean?`, `“${mail}”`],
@@ -46,7 +53,7 @@ t.test('a request is not, wherever it stands', async (t) => {
 
 t.test('a quotation beside what is quoted anyway is found by itself, and each once', async (t) => {
   const text = `Is “${other}” true?\n\n${mail}\n\nAnd this: "${other}"?`
-  t.same(quoted(text), [mail, `“${other}”`, `"${other}"`])
+  t.same(quoted(text), [`“${other}”`, mail, `"${other}"`])
   t.same(quoted(`Sum up.\n\nHe said: “${other}”. ${mail}\n\nThanks.`), [`He said: “${other}”. ${mail}`])
 })
 
@@ -67,7 +74,13 @@ t.test('the time is linear in the text', async (t) => {
     '"a',
     '“a”',
     'a: ',
-    '#* '
+    '#* ',
+    '\\"',
+    ' "\\"',
+    '“”',
+    '文',
+    'a ',
+    '*'
   ])
     for (const text of [unit.repeat(400_000 / unit.length), `a\n\n${unit.repeat(400_000 / unit.length)}\n\nb`]) {
       const began = performance.now()

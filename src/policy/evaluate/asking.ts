@@ -14,6 +14,7 @@ import { noisyOr, signsOf } from '../decide/decide.js'
 import type { Cancellation, Category } from '../evaluation.js'
 import type { CompiledRule } from '../match/compile.js'
 import type { Beside } from '../match/guarded/beside.js'
+import type { Quotations } from '../match/quotations.js'
 
 /** A text for the encoder to read. Plain data, so that it can come from another thread. */
 export interface Question {
@@ -30,6 +31,8 @@ export interface Question {
   guard?: Beside
   /** Its raised stretches, from left to right; undefined: all of it is read. */
   spans: readonly Stretch[] | undefined
+  /** What it quotes: see `EncoderQuestion`. */
+  quoted?: readonly Stretch[]
   /** The rules that raised it. */
   rules: readonly string[]
   /** The band that the first reader alone reaches. */
@@ -173,10 +176,12 @@ export interface Place {
   isReadAnyway: boolean
   /** The chat's system prompts, where the speaker may try to get guarded content. */
   guard?: Beside | undefined
+  /** What a user's text quotes, where rules read that. */
+  quotations?: Quotations | undefined
 }
 
 /** A question about an unchanged text, without the text: the memory keeps this after the call. */
-export interface Put extends Pick<Question, 'start' | 'end' | 'spans' | 'rules' | 'reaches'> {
+export interface Put extends Pick<Question, 'start' | 'end' | 'spans' | 'quoted' | 'rules' | 'reaches'> {
   /** Whether it is read together with the chat's system prompts. */
   isBeside: boolean
 }
@@ -231,7 +236,9 @@ export class Raised {
     const rules = [...new Set(nominations.map(({ rule }) => rule.name))]
     const { layer, text } = view
     const reaches = bandOf(nominations, this.#asking.bands)
-    const reading = this.#put({ part, ...placeOf(view), layer, role, text, spans, rules, reaches })
+    const stretches = layer === 'plain' ? (this.#place.quotations?.stretches ?? []) : []
+    const quoted = stretches.length > 0 && { quoted: stretches }
+    const reading = this.#put({ part, ...placeOf(view), layer, role, text, spans, ...quoted, rules, reaches })
     const unread = merged(reading?.unread ?? [])
     const over =
       isSeam && spans !== undefined
@@ -264,8 +271,8 @@ export class Raised {
 
   #put(question: Question): EncoderReading | undefined {
     const reading = this.#asking.put(question)
-    const { layer, start, end, spans, rules, reaches, guard } = question
-    const put = layer === 'plain' ? { start, end, spans, rules, reaches, isBeside: guard !== undefined } : undefined
+    const { layer, text: _, part: __, role: ___, guard, ...rest } = question
+    const put = layer === 'plain' ? { ...rest, isBeside: guard !== undefined } : undefined
     this.heard?.(put, reading)
     return reading
   }
@@ -375,9 +382,10 @@ export async function askEncoder(
   const abort = cancel === undefined ? undefined : new AbortController()
   const off = cancel?.onCancel((reason) => abort?.abort(reason))
   try {
-    const put = questions.map(({ role, text, guard, spans }): EncoderQuestion => {
+    const put = questions.map(({ role, text, guard, spans, quoted }): EncoderQuestion => {
       const beside = guard !== undefined && { guard: guard.text }
-      return { role, text, whose, ...beside, ...(spans && { spans }), ...(abort && { cancel: abort.signal }) }
+      const stretches = { ...(spans && { spans }), ...(quoted && { quoted }) }
+      return { role, text, whose, ...beside, ...stretches, ...(abort && { cancel: abort.signal }) }
     })
     const readings = await encoder.read(put, pay)
     if (readings.length !== questions.length) throw new Error('the encoder has not answered all questions')

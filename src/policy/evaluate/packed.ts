@@ -3,7 +3,7 @@
  * Copying tens of thousands of objects would block the event loop for longer than most of their judging takes, and
  * their pointers may be many times as long as the texts.
  */
-import { roles } from '../../base/chat.js'
+import { type ChatPart, roles } from '../../base/chat.js'
 import { type Detection, decisions } from '../evaluation.js'
 import type { Learnt } from '../match/memory.js'
 import type { JudgeInput, TextCounts, Verdict } from './verdict.js'
@@ -13,13 +13,16 @@ export interface PackedInput extends Omit<JudgeInput, 'parts' | 'joined'> {
   text: string
   /** UTF-16 units of each. */
   lengths: Uint32Array
-  /** Index of each one's role, with `keyBit` for a key. */
+  /** Index of each one's role, with `keyBit` for a key, and the bit of `fileBits` for a text read out of a file. */
   roles: Uint8Array
   /** Runs, one after the other: how many texts, then which. */
   joined: Uint32Array
 }
 
 const keyBit = 0x80
+const fileBits = { writable: 0x10, read: 0x20, heard: 0x40 } as const
+const readFrom = Object.entries(fileBits) as [keyof typeof fileBits, number][]
+const roleBits = 0x0f
 
 export function pack({ parts, joined, ...rest }: JudgeInput): PackedInput {
   const lengths = new Uint32Array(parts.length)
@@ -28,7 +31,10 @@ export function pack({ parts, joined, ...rest }: JudgeInput): PackedInput {
   for (let i = 0; i < parts.length; i++) {
     const part = parts[i]!
     lengths[i] = part.text.length
-    kinds[i] = roles.indexOf(part.role) | (part.isKey === true ? keyBit : 0)
+    kinds[i] =
+      roles.indexOf(part.role) |
+      (part.isKey === true ? keyBit : 0) |
+      (part.file === undefined ? 0 : fileBits[part.file])
     text += part.text
   }
   const runs = new Uint32Array(joined.reduce((sum, run) => sum + 1 + run.length, 0))
@@ -45,10 +51,13 @@ export function pack({ parts, joined, ...rest }: JudgeInput): PackedInput {
 export function unpack({ text, lengths, roles: kinds, joined: runs, ...rest }: PackedInput): JudgeInput {
   let from = 0
   const parts = Array.from(lengths, (length, i) => {
-    const role = roles[kinds[i]! & ~keyBit]!
-    const part = { role, text: text.slice(from, from + length), pointer: String(i) }
+    const kind = kinds[i]!
+    const part: ChatPart = { role: roles[kind & roleBits]!, text: text.slice(from, from + length), pointer: String(i) }
     from += length
-    return kinds[i]! & keyBit ? { ...part, isKey: true as const } : part
+    if (kind & keyBit) part.isKey = true
+    const [file] = readFrom.find(([, bit]) => kind & bit) ?? []
+    if (file !== undefined) part.file = file
+    return part
   })
   const joined: number[][] = []
   for (let at = 0; at < runs.length; at += runs[at]! + 1)

@@ -2,7 +2,6 @@
 import { LRUCache } from 'lru-cache'
 import type { ChatPart } from '../../base/chat.js'
 import type { Span } from '../../text/fold.js'
-import { quotedIn } from '../../text/quoted.js'
 import { readingsOf } from '../../text/views.js'
 import { GivenContext } from '../decide/context.js'
 import { decide, type Judgement, noScores, type RuleScore, scoreRules, sharpened } from '../decide/decide.js'
@@ -15,6 +14,7 @@ import { countedOf, Findings, type Match, strongest, toDetections } from '../mat
 import { type JoinedText, joinTexts, type Member, membersOf, mostReach, separators } from '../match/joined.js'
 import { Matcher, type Sink } from '../match/match.js'
 import { type Allowance, Digests, isTranscript, type Learnt, PartMemory, type Scanned } from '../match/memory.js'
+import { quotationsOf } from '../match/quotations.js'
 import {
   areMixed,
   type Call,
@@ -252,13 +252,6 @@ export class RuleEngine {
     )
   }
 
-  /** Reads what a user's text quotes, or all of a file, by the rules for that. @returns as `judgeBrought` */
-  #judgeQuoted(call: Call, index: number): boolean {
-    const { text, file } = call.parts[index]!
-    const isWhole = file !== undefined && file !== 'heard'
-    return this.#judgeAs('quoted', call, index, isWhole ? [{ start: 0, end: text.length }] : quotedIn(text))
-  }
-
   /** Reads stretches of a part once more, by the rules for another speaker. */
   #judgeAs(role: 'tool' | 'quoted', call: Call, index: number, stretches: readonly Span[]): boolean {
     const { text } = call.parts[index]!
@@ -317,18 +310,15 @@ export class RuleEngine {
   #judgePart(call: Call, index: number): number {
     const { text, role, isKey } = call.parts[index]!
     if (text === '') return 0
-    const mayQuote = this.policy.readsQuoted && role === 'user' && isKey !== true
-    let isSearched = mayQuote && call.asking?.isThorough === true
-    const search = () => {
-      isSearched = true
-    }
+    const isThorough = call.asking?.isThorough === true
+    const quotations = this.policy.readsQuoted ? quotationsOf(call.parts[index]!, isThorough) : undefined
     const recurs = text.length <= maxRemembered && (role === 'parameter' || isKey === true)
     const blank = recurs ? this.#blankFor(`${modeOf(call)}/${role}`) : undefined
     if (blank?.has(text)) return text.length
     const before = call.findings.added
     const mayKeep = unraised(call)
     const scan = (sink: Sink) => this.#scan(text, sink)
-    const sink = partSink(call, index, undefined, mayQuote ? search : undefined)
+    const sink = partSink(call, index, { quotations })
     const { digests } = call
     const scanned =
       digests === undefined || blank !== undefined
@@ -336,7 +326,9 @@ export class RuleEngine {
         : this.#memory.replay(digests.of(index), text, { sink, room: this.#room, scan })
     if (scanned === undefined) this.texts.remembered++
     else this.texts.scanned++
-    const complete = scanned?.isComplete !== false && (!isSearched || this.#judgeQuoted(call, index))
+    // Whatever such a text quotes is read by the rules for that, too.
+    const stretches = quotations?.isWanted === true ? quotations.stretches : []
+    const complete = scanned?.isComplete !== false && this.#judgeAs('quoted', call, index, stretches)
     if (complete && call.findings.added === before && mayKeep()) blank?.set(text, true)
     return complete ? text.length : 0
   }

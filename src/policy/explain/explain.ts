@@ -45,8 +45,8 @@ export interface ExplainedRule {
 }
 
 /**
- * A reading of a text that the encoder was asked about, with the answer. Spans are offsets into that reading, of a plain
- * one into the text; what a user quotes has the role of a tool.
+ * A reading of a text that the encoder was asked about, with the answer. Spans are offsets into the text where the
+ * reading is a part of it as written, else into the reading. What a user quotes has the role of a tool.
  */
 export interface ExplainedReading {
   /** The part that shows it; empty where there is only one. */
@@ -139,7 +139,9 @@ function explainEncoder(engine: RuleEngine, input: JudgeInput, { answered }: Fou
   const { decision, riskScore } = engine.judge({ ...input, readings: undefined })
   const read = answered.map(({ question, reading }): ExplainedReading => {
     const { part, layer, role, start, spans, rules } = question
-    const from = layer === 'plain' ? start : 0
+    // Where texts meet, a reading stands in no part.
+    const isInPart = layer === 'plain' && input.parts[part]!.text.startsWith(question.text, start)
+    const from = isInPart ? start : 0
     const placed = (span: Stretch): Stretch => ({ start: from + span.start, end: from + span.end })
     return {
       pointer: input.parts[part]!.pointer,

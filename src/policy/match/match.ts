@@ -34,11 +34,10 @@ export interface Sink {
   readonly isSeam?: boolean
   /** Collects questions for the encoder; undefined where none decides. */
   readonly raised?: Raised | undefined
-  /**
-   * Set for a user's words: whether the rule reads only what they quote, for which they are then searched. Its match is
-   * recorded, but counts nothing yet.
-   */
-  quotes?(rule: CompiledRule): boolean
+  /** Set for a user's words: whether a match of the rule has what they quote read, by the rules for that. */
+  wantsQuoted?(rule: CompiledRule): boolean
+  /** Set with `wantsQuoted`: whether the rule reads the words themselves. */
+  isOfSpeaker?(rule: CompiledRule): boolean
   /**
    * @param shown where to show a match in one text, if not at the whole scanned place
    * @param isNominated whether the encoder decides over the match
@@ -167,7 +166,9 @@ export class Matcher {
   /** Records a match, or raises it for the encoder. */
   #found(rule: CompiledRule, view: View, found: Omit<Finding, 'kind'>, sink: Sink): boolean {
     const { start: from, end: to, shown } = found
-    if (sink.quotes?.(rule) === true) return sink.record(rule, view.layer, from, to, 0)
+    // Recorded without confidence: it counts nothing yet, but a repeated chat wants it again.
+    if (sink.wantsQuoted?.(rule) === true) sink.record(rule, view.layer, from, to, 0)
+    if (sink.isOfSpeaker?.(rule) === false) return false
     const confidence = found.confidence * rule.weight
     const match = { rule, from, to, confidence, shown }
     if (rule.nominate && sink.raised?.raise(view, match) === true) return true

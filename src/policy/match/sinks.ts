@@ -17,6 +17,7 @@ import type { Guarded } from './guarded/find.js'
 import { type JoinedText, type Member, type Piece, pieceAt } from './joined.js'
 import type { Sink } from './match.js'
 import type { Digests } from './memory.js'
+import type { Quotations } from './quotations.js'
 
 /** One call: its parts, its direction, and its findings so far. */
 export interface Call {
@@ -43,25 +44,23 @@ export function memberOf({ role, text }: Said): Member {
   return { part: earlier[role], text }
 }
 
-/**
- * @param as for a stretch of the part: the role as which it is read, and its start
- * @param onQuoted called for a user's words in which a rule for quoted ones has matched
- */
-export function partSink(
-  call: Call,
-  index: number,
-  as?: { role: RuleRole; from: number },
-  onQuoted?: () => void
-): Sink {
+interface PartSinkOptions {
+  /** The role as which it is read. Default: the part's. */
+  role?: RuleRole
+  /** Where a stretch of the part starts that is read by itself. */
+  from?: number
+  /** What the part quotes, where rules may want to read it. */
+  quotations?: Quotations | undefined
+}
+
+export function partSink(call: Call, index: number, { from = 0, quotations, ...as }: PartSinkOptions = {}): Sink {
   const { parts, direction, findings, guarded, beside, asking, readers = [] } = call
   const part = parts[index]!
-  const { role, from } = as ?? { role: part.role, from: 0 }
+  const { role = part.role } = as
   const ofSpeaker = (rule: CompiledRule) => appliesTo(rule, role, direction)
   // The encoder says nothing of a quotation before it has read it.
-  const quotes = (rule: CompiledRule) =>
-    rule.detector?.id !== encoderId && !ofSpeaker(rule) && appliesTo(rule, 'quoted', direction)
-  const applies = onQuoted === undefined ? ofSpeaker : (rule: CompiledRule) => ofSpeaker(rule) || quotes(rule)
-  let isHeard = false
+  const ofQuoted = (rule: CompiledRule) => rule.detector?.id !== encoderId && appliesTo(rule, 'quoted', direction)
+  const applies = quotations === undefined ? ofSpeaker : (rule: CompiledRule) => ofSpeaker(rule) || ofQuoted(rule)
   const isReadAnyway = asking?.isThorough === true && hasWords(part) && readers.some(ofSpeaker)
   const placed = ({ start, end }: Span): Span => ({ start: from + start, end: from + end })
   const placeOf = (view: View) => placed(view.textSpan(0, view.text.length))
@@ -69,7 +68,11 @@ export function partSink(
     applies,
     trusts: (rule) => trusts(rule, role, direction),
     guarded,
-    ...(onQuoted !== undefined && { quotes }),
+    ...(quotations !== undefined && {
+      // Where no encoder decides, a rule that only nominates wants nothing.
+      wantsQuoted: (rule: CompiledRule) => ofQuoted(rule) && (rule.weight > 0 || asking !== undefined),
+      isOfSpeaker: ofSpeaker
+    }),
     raised:
       asking &&
       new Raised(asking, {
@@ -80,14 +83,14 @@ export function partSink(
         counts: ofSpeaker,
         isSeam: false,
         isReadAnyway,
+        quotations,
         guard: guardOf(beside)
       }),
     record(rule, layer, start, end, confidence, shown = { start, end }, isNominated = false) {
-      if (onQuoted !== undefined && quotes(rule)) {
+      if (confidence === 0 && quotations !== undefined) {
         // Once is enough: what is recorded is kept for a repeated chat.
-        if (isHeard) return false
-        isHeard = true
-        onQuoted()
+        if (quotations.isWanted) return false
+        quotations.isWanted = true
         return true
       }
       findings.add({ rule, part: index, ...placed(shown), layer, confidence, acrossTurns: false, isNominated })

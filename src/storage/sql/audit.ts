@@ -79,11 +79,16 @@ export function createSqlAudit(db: Database, write: Write, { node, spool, aside,
   async function read(page: AuditPage): Promise<ChainedRow[]> {
     const { filter = {}, order = 'oldest', limit } = page
     const lead = leadOf(filter)
-    const rows = lead === undefined ? await readRows(page, filter.account) : await readMarked(lead, page)
+    const readOwn = () => (lead === undefined ? readRows(page, filter.account) : readMarked(lead, page))
     // Rows of no account have no marks.
-    if (filter.withProgram !== true || filter.account === undefined || asksMarks(filter)) return rows
-    // Two reads, since no index has the rows of either account and of none in order.
-    const all = [...rows, ...(await readRows(page, null))]
+    if (filter.withProgram !== true || filter.account === undefined || asksMarks(filter)) return readOwn()
+    // Two reads, since no index has the rows of either account and of none in order. A row that is stored between them
+    // waits for the next page: the other read may have missed an earlier one.
+    const { last } = await db
+      .selectFrom('audit')
+      .select(({ fn }) => fn.max('seq').as('last'))
+      .executeTakeFirstOrThrow()
+    const all = [...(await readOwn()), ...(await readRows(page, null))].filter(({ seq }) => seq <= Number(last))
     return all.sort((a, b) => (order === 'oldest' ? a.seq - b.seq : b.seq - a.seq)).slice(0, limit)
   }
 
