@@ -12,8 +12,6 @@ t.test('a signal to npm start stops the gateway as if it had been told itself', 
     cwd: fileURLToPath(new URL('../..', import.meta.url)),
     env: {
       ...process.env,
-      // A build that is stale is made anew, by a compiler that the test runner's loaders would break.
-      NODE_OPTIONS: '',
       SLUICEGATE_DATA_DIR: tempDir(t),
       SLUICEGATE_PORT: '0',
       SLUICEGATE_OPS_PORT: '0',
