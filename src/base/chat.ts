@@ -1,4 +1,4 @@
-/** Types of a chat, as every dialect passes it to the evaluator: no dialect, no policy, no network. */
+/** Types of a chat, as every dialect passes it to the evaluator. Types only: no dialect, no policy, no network. */
 
 /** A JSON value as the strict reader returns it (`json/parse.ts`); objects have `Object.prototype` and own keys only. */
 export type Json = null | boolean | number | string | Json[] | JsonObject
@@ -29,11 +29,6 @@ export interface ChatPart {
    * where it is what somebody says in a sound.
    */
   file?: 'writable' | 'read' | 'heard'
-}
-
-/** Whether a text is that of a document or a picture. */
-export function isFile({ file }: Pick<ChatPart, 'file'>): boolean {
-  return file !== undefined && file !== 'heard'
 }
 
 /**

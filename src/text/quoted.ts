@@ -4,6 +4,7 @@
  * in the text.
  */
 import type { Span } from './fold.js'
+import { merged } from './spans.js'
 
 /** A paragraph, or a separator by itself. */
 interface Block extends Span {
@@ -40,26 +41,26 @@ const quotations = /(?<![\\\p{L}\p{N}])"(?:[^"\\\n]|\\.)+"|“[^“”]+”|«[^
  * The stretches that a text may quote, none overlapping another. The paragraphs at its ends may be a request of its
  * author, and count only where their length, a label or a colon says otherwise.
  */
-export function quotedIn(text: string): Span[] {
+export function quotationsIn(text: string): Span[] {
   const blocks = blocksOf(text)
   const isAlone = blocks.length === 1
-  let first = !isAlone && isMaterial(text, blocks[0], labelled) ? 0 : 1
+  let first = !isAlone && isMaterial(text, blocks[0], [opening, labelled]) ? 0 : 1
   let last = blocks.length - 1
-  if (isAlone || !(isMaterial(text, blocks[last]) || followsColon(text, blocks))) last--
+  if (isAlone || !(isMaterial(text, blocks[last], [opening]) || followsColon(text, blocks))) last--
   while (first <= last && blocks[first]!.isSeparator) first++
   while (first <= last && blocks[last]!.isSeparator) last--
   const found = first <= last ? [{ start: blocks[first]!.start, end: blocks[last]!.end }] : []
   for (const { 0: quotation, index } of text.matchAll(quotations)) {
     if (lengthOf(quotation) >= shortestMarked) found.push({ start: index, end: index + quotation.length })
   }
-  return merged(found).filter(({ start, end }) => lengthOf(text.slice(start, end)) >= shortest)
+  return merged(found, -1).filter(({ start, end }) => lengthOf(text.slice(start, end)) >= shortest)
 }
 
-/** Whether a paragraph at an end of a text is no mere request. @param sign another one that it is quoted */
-function isMaterial(text: string, block: Block | undefined, sign = opening): boolean {
+/** Whether a paragraph at an end of a text is no mere request. @param signs that it is quoted */
+function isMaterial(text: string, block: Block | undefined, signs: readonly RegExp[]): boolean {
   const words = block === undefined ? '' : text.slice(block.start, block.end)
   const length = lengthOf(words)
-  return length >= longestRequest || (length >= shortestMarked && (opening.test(words) || sign.test(words)))
+  return length >= longestRequest || (length >= shortestMarked && signs.some((sign) => sign.test(words)))
 }
 
 /** Whether the paragraph before the last one announces it. */
@@ -72,17 +73,6 @@ function followsColon(text: string, blocks: readonly Block[]): boolean {
 
 function lengthOf(words: string): number {
   return words.length + (density - 1) * (words.match(dense)?.length ?? 0)
-}
-
-/** From left to right; those that overlap as one. */
-function merged(spans: Span[]): Span[] {
-  const all: Span[] = []
-  for (const span of spans.sort((a, b) => a.start - b.start)) {
-    const last = all.at(-1)
-    if (last !== undefined && span.start < last.end) last.end = Math.max(last.end, span.end)
-    else all.push(span)
-  }
-  return all
 }
 
 /** Paragraphs, and separators by themselves. A text without empty lines has its lines as paragraphs. */

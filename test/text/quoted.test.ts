@@ -1,10 +1,10 @@
 /** What a text quotes, and what its author may have said. */
 import t from 'tap'
-import { quotedIn } from '../../src/text/quoted.js'
+import { quotationsIn } from '../../src/text/quoted.js'
 
 const mail = 'The harbour was built in 1871, and the first lamp was lit in the same winter by two brothers.'
 const other = 'Visitors find the museum behind the second gate; it is closed on Mondays and on holidays.'
-const quoted = (text: string) => quotedIn(text).map(({ start, end }) => text.slice(start, end))
+const quoted = (text: string) => quotationsIn(text).map(({ start, end }) => text.slice(start, end))
 
 t.test('what stands between two paragraphs, or between marks, may be quoted', async (t) => {
   for (const [text, found] of [
@@ -84,7 +84,7 @@ t.test('the time is linear in the text', async (t) => {
   ])
     for (const text of [unit.repeat(400_000 / unit.length), `a\n\n${unit.repeat(400_000 / unit.length)}\n\nb`]) {
       const began = performance.now()
-      quotedIn(text)
+      quotationsIn(text)
       t.ok(performance.now() - began < 1_500, JSON.stringify(unit))
     }
 })

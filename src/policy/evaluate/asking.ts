@@ -8,6 +8,7 @@ import type { Role } from '../../base/chat.js'
 import type { Encoder, EncoderQuestion, EncoderReading, Pay, Stretch } from '../../encoder/index.js'
 import { confidenceOf, shareOf } from '../../encoder/scale.js'
 import { outsideOf } from '../../text/places.js'
+import { merged } from '../../text/spans.js'
 import type { View } from '../../text/view.js'
 import type { Constitution } from '../constitution/parse.js'
 import { noisyOr, signsOf } from '../decide/decide.js'
@@ -129,17 +130,6 @@ function saying({ text, noise }: View, spans: readonly Stretch[] | undefined): r
     while (last > first && !isWord(left[last - 2]!, left[last - 1]!)) last -= 2
     return first < last ? [{ start: left[first]!, end: left[last - 1]! }] : []
   })
-}
-
-/** Joins stretches that touch or are at most `gap` apart; sorted from left to right. */
-export function merged(stretches: readonly Stretch[], gap = 0): Stretch[] {
-  const all: Stretch[] = []
-  for (const { start, end } of [...stretches].sort((a, b) => a.start - b.start)) {
-    const last = all.at(-1)
-    if (last !== undefined && start <= last.end + gap) last.end = Math.max(last.end, end)
-    else all.push({ start, end })
-  }
-  return all
 }
 
 /** A match, which the encoder decides over if its rule nominates. */

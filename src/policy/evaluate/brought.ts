@@ -5,6 +5,7 @@
  * of `run + window - 1` letters shares one.
  */
 import type { Span } from '../../text/fold.js'
+import { merged } from '../../text/spans.js'
 
 /** Letters of a fingerprint: shorter runs are everyday words. */
 const run = 24
@@ -148,16 +149,6 @@ function isEnd(text: string, at: number): boolean {
   if (code === 0x0a || code === 0x0d || code === 0x3002) return true
   const isMark = code === 0x2e || code === 0x21 || code === 0x3f
   return isMark && (at + 1 === text.length || text.charCodeAt(at + 1) <= 0x20)
-}
-
-function merged(spans: readonly Span[]): Span[] {
-  const all: Span[] = []
-  for (const { start, end } of spans) {
-    const last = all.at(-1)
-    if (last !== undefined && start <= last.end) last.end = Math.max(last.end, end)
-    else all.push({ start, end })
-  }
-  return all
 }
 
 function read(brought: string | undefined): number[] {

@@ -1,7 +1,7 @@
 /** What a user's text quotes, for the rules that read it. */
-import { type ChatPart, isFile } from '../../base/chat.js'
+import type { ChatPart } from '../../base/chat.js'
 import type { Span } from '../../text/fold.js'
-import { quotedIn } from '../../text/quoted.js'
+import { quotationsIn } from '../../text/quoted.js'
 
 export class Quotations {
   /** Whether a rule wants them read. */
@@ -16,8 +16,8 @@ export class Quotations {
 
   /** Found on first use; all of a file. */
   get stretches(): readonly Span[] {
-    const { text } = this.#part
-    this.#stretches ??= isFile(this.#part) ? [{ start: 0, end: text.length }] : quotedIn(text)
+    const { text, file } = this.#part
+    this.#stretches ??= file === undefined ? quotationsIn(text) : [{ start: 0, end: text.length }]
     return this.#stretches
   }
 }

@@ -53,10 +53,10 @@ interface PartSinkOptions {
   quotations?: Quotations | undefined
 }
 
-export function partSink(call: Call, index: number, { from = 0, quotations, ...as }: PartSinkOptions = {}): Sink {
+export function partSink(call: Call, index: number, options: PartSinkOptions = {}): Sink {
   const { parts, direction, findings, guarded, beside, asking, readers = [] } = call
   const part = parts[index]!
-  const { role = part.role } = as
+  const { role = part.role, from = 0, quotations } = options
   const ofSpeaker = (rule: CompiledRule) => appliesTo(rule, role, direction)
   // The encoder says nothing of a quotation before it has read it.
   const ofQuoted = (rule: CompiledRule) => rule.detector?.id !== encoderId && appliesTo(rule, 'quoted', direction)
