@@ -7,6 +7,8 @@ import { endOfString, toWellFormed } from './text.js'
 
 export interface LocatedFault {
   reason: 'duplicate_key' | 'unrepresentable_number'
+  /** True for a number beyond what any double holds. */
+  overflows?: boolean
   /** Dotted path of the key's value or of the number, cut at 200 units: it goes into an error's body. */
   path: string
 }
@@ -60,7 +62,10 @@ export function locateFault(text: string): LocatedFault | undefined {
         numberAt.lastIndex = at
         const literal = numberAt.exec(text)?.[0]
         if (literal === undefined) break
-        if (!isRepresentable(literal)) return { reason: 'unrepresentable_number', path: dotted(frames) }
+        if (!isRepresentable(literal)) {
+          const overflows = Math.abs(Number(literal)) === Infinity
+          return { reason: 'unrepresentable_number', overflows, path: dotted(frames) }
+        }
         at += literal.length - 1
       }
     }

@@ -93,7 +93,7 @@ export function readJson(text: string | Buffer, limits: JsonLimits = {}): ReadJs
   // Keys with escapes are always read slowly: the native parser of V8 13.6 (Node 24) can take `a\u0022` for `a\`.
   if (tally.keys !== keys || tally.oversized || escaped) {
     const found = locateFault(source)
-    if (found !== undefined) throw refusal(field, found.reason, found.path)
+    if (found !== undefined) throw refusal(field, found.overflows === true ? 'overflow' : found.reason, found.path)
     // The count and the slow reader must agree; if they ever do not, nothing is let through.
     if (tally.keys !== keys) throw refusal(field, 'duplicate_key', '')
   }
@@ -241,9 +241,11 @@ function tooMany(nodes: number, maxNodes: number): Fault {
 
 const sentences = {
   duplicate_key: 'holds the same key twice',
-  unrepresentable_number: 'holds a number that cannot be represented: integers must be within ±(2^53−1)'
-} satisfies Partial<Record<ValidationReason, string>>
+  unrepresentable_number: 'holds a number that cannot be represented: integers must be within ±(2^53−1)',
+  overflow: 'holds a number that is out of range'
+} satisfies Partial<Record<ValidationReason | 'overflow', string>>
 
-function refusal(field: string, reason: keyof typeof sentences, path: string): Fault {
-  return invalid(field === '' ? path : field, reason, `${subject(field)} ${sentences[reason]}.`)
+function refusal(field: string, fault: keyof typeof sentences, path: string): Fault {
+  const reason = fault === 'overflow' ? 'unrepresentable_number' : fault
+  return invalid(field === '' ? path : field, reason, `${subject(field)} ${sentences[fault]}.`)
 }

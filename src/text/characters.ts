@@ -69,3 +69,13 @@ export function foldAstral(point: number): { first: number; second: number; unsp
 export function isUnspaced(point: number): boolean {
   return point > 0x2ff && unspaced.test(String.fromCodePoint(point))
 }
+
+export function isAsciiLetter(code: number): boolean {
+  const lower = code | 32
+  return lower >= 97 && lower <= 122
+}
+
+/** Of any script, digits beyond ASCII included; false for NaN, the code beyond the ends of a text. */
+export function isLetter(code: number): boolean {
+  return code < 128 ? isAsciiLetter(code) : code >= 128 && foldUnit(code) > SPACE
+}

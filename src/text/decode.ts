@@ -1,6 +1,7 @@
 /** Decodes the encoded stretches of a text. */
 import { base32Edits } from './encodings/base32.js'
 import { base64Edits } from './encodings/base64.js'
+import { pieceEdits } from './encodings/base64-pieces.js'
 import { base85Edits } from './encodings/base85.js'
 import { brailleEdits } from './encodings/braille.js'
 import { codeEdits } from './encodings/codes.js'
@@ -30,7 +31,7 @@ export function decodeOnce(text: string, { bits, places }: Signs): Decoding | un
   const add = (layer: string, found: Edits) => {
     if (found.size === 0) return
     const all = edits.merged(found)
-    if (all.size > edits.size) layers.push(layer)
+    if (all.size > edits.size && !layers.includes(layer)) layers.push(layer)
     edits = all
   }
   if (chunks.length > 0) add('base85', base85Edits(text, chunks))
@@ -39,6 +40,7 @@ export function decodeOnce(text: string, { bits, places }: Signs): Decoding | un
     if (text.includes('%')) add('url', percentEdits(text))
     if (text.includes('=')) add('quoted-printable', quotedPrintableEdits(text))
   }
+  if (places.mayDecode) add('base64', pieceEdits(text, places.pieces()))
   if (tokens.length > 0 || codes.length > 0) {
     const encoded = places.encoded()
     for (const [base, found] of codeEdits(text, encoded)) add(base, found)

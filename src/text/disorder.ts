@@ -1,4 +1,5 @@
 /** Finds scrambled words at the end of an unfinished text, which may be the beginning of encoded text. */
+import { isAsciiLetter } from './characters.js'
 import { endings, type KnownWords, shortestStem } from './known-words.js'
 import { fitOf, gainOf } from './letter-pairs.js'
 
@@ -75,8 +76,8 @@ function isLanguage(words: string): boolean {
 function isOrdinary(text: string, from: number, to: number, known: KnownWords): boolean {
   let start = from
   let end = to
-  while (start < end && !isLetter(text.charCodeAt(start))) start++
-  while (end > start && !isLetter(text.charCodeAt(end - 1))) end--
+  while (start < end && !isAsciiLetter(text.charCodeAt(start))) start++
+  while (end > start && !isAsciiLetter(text.charCodeAt(end - 1))) end--
   return end - start > 1 && (known.hasAt(text, start, end) || isForm(text, start, end, known))
 }
 
@@ -91,14 +92,9 @@ function isForm(text: string, start: number, end: number, known: KnownWords): bo
 function isSpelt(text: string, from: number, to: number): boolean {
   for (let i = from + 1; i < to - 1; i++) {
     const code = text.charCodeAt(i)
-    if (!isLetter(code) && code < 128 && code !== 39 && code !== 45) return false
+    if (!isAsciiLetter(code) && code < 128 && code !== 39 && code !== 45) return false
   }
   return to - from > 1
-}
-
-function isLetter(code: number): boolean {
-  const lower = code | 32
-  return lower >= 97 && lower <= 122
 }
 
 /** As `\s`. */

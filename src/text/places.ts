@@ -5,6 +5,8 @@ export type Stretches = readonly number[]
 
 /** Fewer single letters in a row are ordinary: initials, options. */
 const fewestSingles = 3
+/** So many words with digits in them are ordinary, and too few for a row of pieces of base64. */
+const mostMixed = 2
 export const longestSeparator = 3
 
 /** Units that count as the surroundings of a word. */
@@ -43,7 +45,8 @@ export class SignPlaces {
       this.codes.length > 0 ||
       this.chunks.length > 0 ||
       this.symbols.length > 0 ||
-      this.strange.length > 0
+      this.strange.length > 0 ||
+      this.mixed.length > 2 * mostMixed
     )
   }
 
@@ -78,19 +81,28 @@ export class SignPlaces {
 
   /** Tokens and rows of codes together. */
   encoded(): Stretches {
-    if (this.codes.length === 0) return this.tokens
-    const stretches: [from: number, to: number][] = []
-    for (const list of [this.tokens, this.codes]) {
-      for (let i = 0; i < list.length; i += 2) stretches.push([list[i]!, list[i + 1]!])
-    }
-    const merged: number[] = []
-    for (const [from, to] of stretches.sort((a, b) => a[0] - b[0])) {
-      const last = merged.length - 1
-      if (last > 0 && from <= merged[last]!) merged[last] = Math.max(merged[last]!, to)
-      else merged.push(from, to)
-    }
-    return merged
+    return together(this.tokens, this.codes)
   }
+
+  /** Where pieces of base64 may stand: those too short for tokens mix letters with digits, or are strange words. */
+  pieces(): Stretches {
+    return together(together(this.tokens, this.strange), this.mixed)
+  }
+}
+
+function together(some: Stretches, others: Stretches): Stretches {
+  if (others.length === 0) return some
+  const stretches: [from: number, to: number][] = []
+  for (const list of [some, others]) {
+    for (let i = 0; i < list.length; i += 2) stretches.push([list[i]!, list[i + 1]!])
+  }
+  const merged: number[] = []
+  for (const [from, to] of stretches.sort((a, b) => a[0] - b[0])) {
+    const last = merged.length - 1
+    if (last > 0 && from <= merged[last]!) merged[last] = Math.max(merged[last]!, to)
+    else merged.push(from, to)
+  }
+  return merged
 }
 
 /** What is left of stretches outside of others: both from left to right, without overlaps. */

@@ -1,6 +1,7 @@
 /** One view of a text: see `view.ts`. */
 import { Folder, type Span } from './fold.js'
 import type { KnownWords } from './known-words.js'
+import { layoutEdits } from './layout.js'
 import { noiseRuns, opaqueRuns } from './opaque.js'
 import type { Stretches } from './places.js'
 import { Edits, type Rewritten, rewrite, type Trace } from './rewrite.js'
@@ -19,6 +20,7 @@ export class Reading implements View {
   #unknown: Stretches | undefined
   #opaque: Stretches | undefined
   #noise: Stretches | undefined
+  #layout: Edits | undefined
 
   /** @param trace maps to the original; undefined where `text` is the original */
   constructor(layer: string, text: string, trace?: Trace) {
@@ -42,6 +44,12 @@ export class Reading implements View {
     const { tokens } = this.signs.places
     this.#noise ??= tokens.length === 0 ? tokens : noiseRuns(this.text, tokens)
     return this.#noise
+  }
+
+  /** What undoes marks that only set words apart. */
+  get layout(): Edits {
+    this.#layout ??= layoutEdits(this.text)
+    return this.#layout
   }
 
   /** The same reading with a space for each run of noise: no view, but what views of disguised words are made from. */

@@ -80,6 +80,8 @@ const shortestToken = 8
 const shortestPadded = 6
 /** Fewer character codes in a row are ordinary. */
 const fewestCodes = 4
+/** Between two codes of a row stand at most so many words, the same each time: `chr(104)+chr(111)`. */
+const mostBetween = 4
 /** Words are shorter, with the punctuation beside them. */
 const shortestChunk = 14
 /** Fewer words in a row without a common one are ordinary in English too. */
@@ -101,6 +103,12 @@ export function signsOf(text: string): Signs {
   let backwards = 0
   let codes = 0
   let firstCode = 0
+  let lastCode = 0
+  let codesEnd = 0
+  // What tells the words since the last code, and those between each two of the row, from other words.
+  let between = 0
+  let usual = 0
+  let wordsBetween = 0
   let chunk = 0
   let symbols = 0
   // A common word halves it, any other adds one.
@@ -149,10 +157,27 @@ export function signsOf(text: string): Signs {
         isCode = size === 2 && isHex(units[word]!) && isHex(units[word + 1]!)
       }
       if (isCode) {
-        if (codes++ === 0) firstCode = word
+        if (codes === 0) {
+          firstCode = word
+        } else if (codes === 1) {
+          usual = between
+        } else if (between !== usual) {
+          if (codes >= fewestCodes) places.codes.push(firstCode, codesEnd)
+          firstCode = codes >= fewestCodes ? word : lastCode
+          codes = codes >= fewestCodes ? 0 : 1
+          usual = between
+        }
+        codes++
+        lastCode = word
+        codesEnd = i
+        between = 0
+        wordsBetween = 0
       } else if (codes > 0) {
-        if (codes >= fewestCodes) places.codes.push(firstCode, word)
-        codes = 0
+        between = (between * 33 + (size << 8) + units[i - 1]!) | 0
+        if (++wordsBetween > mostBetween) {
+          if (codes >= fewestCodes) places.codes.push(firstCode, codesEnd)
+          codes = 0
+        }
       }
     }
     if (code <= SPACE) {
@@ -182,7 +207,7 @@ export function signsOf(text: string): Signs {
     }
   }
   places.endSingles()
-  if (codes >= fewestCodes) places.codes.push(firstCode, length)
+  if (codes >= fewestCodes) places.codes.push(firstCode, codesEnd)
   return {
     bits: (bits & (UNUSUAL | ESCAPE | ROTATED | ACCENTED)) | (backwards > 1 || hasTurnedLine(text) ? REVERSED : 0),
     places
@@ -200,11 +225,13 @@ function mayBeToken(units: Uint16Array, from: number, to: number, seen: number, 
   return false
 }
 
-/** Whether a word with digits may be bytes in hexadecimal: `6b`, `0x6b`, `686f`. */
+/** Whether a word with digits may be a number in octal or bytes in hexadecimal: `0o150`, `6b`, `0x6b`, `686f`. */
 function isHexCode(units: Uint16Array, from: number, to: number): boolean {
   if (!isHex(units[to - 1]!) || !isHex(units[to - 2]!)) return false
   const size = to - from
   if (size % 2 === 0 && isHex(units[from]!)) return true
+  // `0o150`
+  if (units[from] === 48 && (units[from + 1]! | 32) === 111) return true
   // Text before an x, or in another script, does not belong to it.
   const before = size > 2 ? units[to - 3]! | 32 : 0
   return before === 120 || before > 127

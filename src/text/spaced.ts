@@ -1,5 +1,5 @@
 /** Restores words with separated letters (`k i l l`, `k.i.l.l`) or repeated ones (`kiiiill`). */
-import { foldUnit, isUnspaced, SPACE } from './characters.js'
+import { isAsciiLetter, isLetter, isUnspaced } from './characters.js'
 import type { KnownWords } from './known-words.js'
 import { longestSeparator } from './places.js'
 import { Edits } from './rewrite.js'
@@ -78,10 +78,6 @@ function knownChoice(
   return undefined
 }
 
-function isAsciiLetter(code: number): boolean {
-  return (code >= 97 && code <= 122) || (code >= 65 && code <= 90)
-}
-
 /**
  * Runs of single letters with the same separator between them; another separator is the space between two words.
  * @param starts the first letter of each run
@@ -112,21 +108,17 @@ export function hyphenEdits(text: string): Edits {
 /** Where the next single letter after a short separator stands, or -1. */
 function nextSingle(text: string, from: number): number {
   let i = from
-  while (i < text.length && i - from < longestSeparator && !isLetter(text.charCodeAt(i))) i++
+  while (i < text.length && i - from < longestSeparator && !isSign(text.charCodeAt(i))) i++
   return i > from && isSingle(text, i) ? i : -1
 }
 
 function isSingle(text: string, i: number): boolean {
-  return isLetter(text.charCodeAt(i)) && !isLetter(text.charCodeAt(i - 1)) && !isLetter(text.charCodeAt(i + 1))
+  return isSign(text.charCodeAt(i)) && !isSign(text.charCodeAt(i - 1)) && !isSign(text.charCodeAt(i + 1))
 }
 
 /** Letters, digits, and the two signs that stand for letters and separate nothing. */
-function isLetter(code: number): boolean {
-  if (code < 128) {
-    return isAsciiLetter(code) || (code >= 48 && code <= 57) || code === 64 || code === 36
-  }
-  // NaN beyond the ends compares false above and here.
-  return code >= 128 && foldUnit(code) > SPACE
+function isSign(code: number): boolean {
+  return isLetter(code) || (code >= 48 && code <= 57) || code === 64 || code === 36
 }
 
 function addRun(text: string, at: readonly number[], words: KnownWords, edits: Edits): void {

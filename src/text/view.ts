@@ -8,8 +8,9 @@ export interface View {
    * - characters: `unicode` (forms, look-alikes, invisible ones), `hidden` (tags, selectors, zero-width bits), `bidi`,
    *   `upside-down`, `leet`
    * - gaps: `spaced` (letters apart, drawn out, hyphenated), `split` (words run together)
-   * - encodings: `base64`, `base32`, `base85`, `hex`, `binary`, `octal`, `decimal`, `codepoint` (`U+0068`), `url`, `html`,
-   *   `escape` (`\\u0068`, `\\x68`), `quoted-printable`, `punycode`, `morse`, `braille`, `nato`
+   * - encodings: `base64`, `base32`, `base85`, `hex`, `binary`, `octal`, `decimal` (`[104, 111]`, `chr(104)+chr(111)`),
+   *   `codepoint` (`U+0068`), `url`, `html`, `escape` (`\\u0068`, `\\x68`, CSS's `\\000068`, `\\N{…}`),
+   *   `quoted-printable`, `punycode`, `morse`, `braille`, `nato`
    * - ciphers: `rot13`, `caesar`, `atbash`, `rot47`, `pig-latin`, `reversed`
    */
   readonly layer: string

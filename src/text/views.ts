@@ -3,7 +3,7 @@
  * sign says that they could differ, so that an ordinary prompt has one.
  *
  * The readings build on each other, since disguises are stacked: what stands in odd characters is put right, what is
- * encoded is decoded, up to four times over; what then is rotated, reversed, taken apart or written in digits is undone.
+ * encoded is decoded, up to eight times over; what then is rotated, reversed, taken apart or written in digits is undone.
  * Each step that changed something is a view, named by the steps that led to it (`base64+url`).
  */
 import { bidiEdits } from './bidi.js'
@@ -30,8 +30,9 @@ import type { View } from './view.js'
 
 /** How often the steps below are gone through. */
 const depth = 3
-/** Encodings within encodings are followed this far. */
+/** Encodings within encodings are followed this far, and further while each makes the text shorter by an eighth or more. */
 const mostDecoded = 4
+const mostShortened = 8
 const mostViews = 64
 
 /** UTF-16 units that are left. */
@@ -57,7 +58,7 @@ export function viewsOf(text: string, words?: KnownWords): View[] {
  */
 export function readingsOf(text: string, words: KnownWords = KnownWords.english, room?: Room): Readings {
   const plain = new Reading('plain', text)
-  if (!maySay(plain)) return { views: [plain], complete: true }
+  if (!maySay(plain) && plain.layout.size === 0) return { views: [plain], complete: true }
   const shelf = new Shelf(plain, room)
   follow(shelf, shelf.plain, words, true)
   return { views: shelf.views, complete: shelf.complete }
@@ -75,6 +76,7 @@ function maySay({ text, signs: { bits, places } }: Reading): boolean {
 function follow(shelf: Shelf, start: Reading, words: KnownWords, branches: boolean): void {
   const decoded: Reading[] = []
   let current = start
+  let isShorter = false
   for (let round = 0; round < depth; round++) {
     const before = current
     current = inLetters(shelf, current)
@@ -86,16 +88,19 @@ function follow(shelf: Shelf, start: Reading, words: KnownWords, branches: boole
       )
     }
     // One encoding within another is decoded before anything else: its letters are in disorder, which other steps may take for theirs.
-    while (decoded.length < mostDecoded) {
+    while (decoded.length < mostDecoded || (decoded.length < mostShortened && isShorter)) {
       const next = decodedOnce(shelf, current)
       if (next === current) break
       decoded.push(next)
+      isShorter = next.text.length * 8 <= current.text.length * 7
       current = inLetters(shelf, next)
     }
     current = current.withoutNoise()
     current = replaced(shelf, current, words)
     current = turnedRound(shelf, current, words)
     current = joined(shelf, current, words)
+    // After what is encoded is decoded: its letters hold signs that mark nothing.
+    current = shelf.add(current, 'layout', current.layout)
     if (current === before) break
   }
   readTogether(shelf, inLetters(shelf, current), words)

@@ -213,6 +213,10 @@ t.test('a number that a double cannot hold is refused, however it is spelt, and 
   ]
   for (const [text, field] of table)
     t.equal(outcome(text), `unrepresentable_number at "${field}"`, named(text.slice(0, 60)))
+  t.throws(() => parseJson(Buffer.from('{"n":1e999}')), {
+    message: 'The body holds a number that is out of range.'
+  })
+  t.throws(() => parseJson(Buffer.from('{"n":9007199254740992}')), { message: /integers must be within/ })
 })
 
 t.test('depth and number of values are bounded exactly, and cheaply', async (t) => {

@@ -1,4 +1,4 @@
-/** Base64 (RFC 4648 sections 4 and 5: standard and URL-safe), one line or wrapped as MIME wraps it. */
+/** Base64 (RFC 4648 sections 4 and 5: standard and URL-safe), one line or wrapped as MIME wraps it; in pieces: `base64-pieces.ts`. */
 import type { Stretches } from '../places.js'
 import { isNoAccident, readable } from '../readable.js'
 import { Edits } from '../rewrite.js'
@@ -57,11 +57,11 @@ function eachLine(text: string, from: number, to: number, edits: Edits): void {
   }
 }
 
-function inAlphabet(code: number): boolean {
+export function inAlphabet(code: number): boolean {
   return code < 128 && kinds[code] !== 0
 }
 
-function runEnd(text: string, from: number): number {
+export function runEnd(text: string, from: number): number {
   let i = from
   while (i < text.length && inAlphabet(text.charCodeAt(i))) i++
   return i

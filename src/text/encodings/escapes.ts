@@ -1,4 +1,7 @@
-/** Characters written as escapes: `%6b` (RFC 3986), `&#107;` (HTML), `\u006b` and `\x6b` (programming languages). */
+/**
+ * Characters written as escapes: `%6b` (RFC 3986), `&#107;` (HTML), `\u006b` and `\x6b` (programming languages), `\00006b`
+ * (CSS), `\N{LATIN SMALL LETTER K}` (Python).
+ */
 import { isUtf8 } from 'node:buffer'
 import { Edits } from '../rewrite.js'
 
@@ -24,7 +27,7 @@ export function percentEdits(text: string): Edits {
   return edits
 }
 
-/** `\uXXXX`, `\u{X…}`, `\UXXXXXXXX`, `\xXX`, and the octal `\153`. */
+/** `\uXXXX`, `\u{X…}`, `\UXXXXXXXX`, `\xXX`, CSS's six digits, the octal `\153`, and `\N{…}`. */
 export function escapeEdits(text: string): Edits {
   const edits = new Edits()
   // Runs of bytes are looked at once.
@@ -49,6 +52,13 @@ export function escapeEdits(text: string): Edits {
         value = hexValue(text, i + 3, close)
         end = i + 4 + close
       }
+    } else if (sign === 78) {
+      const name = /^\{([A-Z][A-Z -]*)\}/.exec(text.slice(i + 2, i + 4 + longestName))
+      value = name === null ? -1 : pointOf(name[1]!)
+      end = i + 2 + (name?.[0].length ?? 0)
+    } else if (sign === 48 && text.startsWith('000', i + 2) && hexValue(text, i + 5, 2) >= 0) {
+      value = hexValue(text, i + 5, 2)
+      end = i + 7
     } else if (sign >= 48 && sign <= 51) {
       const octal = /^[0-3]?[0-7]{2}/.exec(text.slice(i + 1, i + 4))?.[0] ?? ''
       if (octal.length > 1) value = Number.parseInt(octal, 8)
@@ -82,6 +92,32 @@ function byteRun(text: string, from: number): { text: string | undefined; end: n
   }
   const run = Buffer.from(bytes)
   return { text: beyond && isUtf8(run) ? run.toString('utf8') : undefined, end }
+}
+
+const longestName = 28
+const pointNames: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    SPACE: ' ',
+    'NO-BREAK SPACE': ' ',
+    'FULL STOP': '.',
+    COMMA: ',',
+    'QUESTION MARK': '?',
+    'EXCLAMATION MARK': '!',
+    COLON: ':',
+    APOSTROPHE: "'",
+    'QUOTATION MARK': '"',
+    'HYPHEN-MINUS': '-',
+    SOLIDUS: '/'
+  })
+)
+const digitNames = 'ZERO ONE TWO THREE FOUR FIVE SIX SEVEN EIGHT NINE'.split(' ')
+
+/** The character with this name in Unicode, if it is one of ASCII that words are made of; otherwise -1. */
+function pointOf(name: string): number {
+  const letter = /^LATIN (SMALL|CAPITAL) LETTER ([A-Z])$/.exec(name)
+  if (letter !== null) return letter[2]!.charCodeAt(0) | (letter[1] === 'SMALL' ? 32 : 0)
+  const digit = name.startsWith('DIGIT ') ? digitNames.indexOf(name.slice(6)) : -1
+  return digit >= 0 ? 48 + digit : (pointNames.get(name)?.charCodeAt(0) ?? -1)
 }
 
 const named: ReadonlyMap<string, string> = new Map(
@@ -155,9 +191,10 @@ const named: ReadonlyMap<string, string> = new Map(
 /** HTML entities: decimal, hexadecimal, and the names in use. */
 export function entityEdits(text: string): Edits {
   const edits = new Edits()
+  const entity = /&(?:#0{0,32}(\d{1,7})|#[xX]0{0,32}([\da-fA-F]{1,6})|([A-Za-z]{2,8}));?/y
   for (let i = text.indexOf('&'); i >= 0; i = text.indexOf('&', i + 1)) {
-    // The longest entity read: `&#x0010ffff;` or a short name.
-    const body = /^(?:#(\d{1,9})|#[xX]([\da-fA-F]{1,8})|([A-Za-z]{2,8}));?/.exec(text.slice(i + 1, i + 14))
+    entity.lastIndex = i
+    const body = entity.exec(text)
     if (body === null) continue
     const [whole, decimal, hex, name] = body
     let value: string | undefined
@@ -167,8 +204,8 @@ export function entityEdits(text: string): Edits {
       if (point > 0 && point <= 0x10ffff) value = String.fromCodePoint(point)
     }
     if (value === undefined) continue
-    edits.add(i, i + 1 + whole.length, value)
-    i += whole.length
+    edits.add(i, i + whole.length, value)
+    i += whole.length - 1
   }
   return edits
 }

@@ -1,4 +1,7 @@
-/** Bytes written in hexadecimal: one run (`6b696c6c`, `0x6b69…`) or set apart (`6b 69`, `6b:69`, `0x6b, 0x69`, `6b69 6c6c`). */
+/**
+ * Bytes written in hexadecimal: one run (`6b696c6c`, `0x6b69…`) or set apart by any signs (`6b 69`, `6b:69`, `"6b", "69"`,
+ * `0x6b, 0x69`, `6b69 6c6c`).
+ */
 import type { Stretches } from '../places.js'
 import { isNoAccident, readable } from '../readable.js'
 import { Edits } from '../rewrite.js'
@@ -7,6 +10,8 @@ const digit = new Uint8Array(128)
 for (const c of '0123456789abcdefABCDEF') digit[c.charCodeAt(0)] = 1
 
 const fewestBytes = 4
+/** Signs between two groups, such as `" + "`. */
+const longestGap = 8
 
 /** @param stretches where they may stand: text in hexadecimal has digits, or is in rows of pairs */
 export function hexEdits(text: string, stretches: Stretches): Edits {
@@ -27,16 +32,10 @@ function readWord(text: string, from: number, edits: Edits): number {
   }
   let end = digitsEnd(text, from)
   if (end - from === 1 && code === 48 && (text.charCodeAt(end) | 32) === 120) return end + 1
-  let hex = ''
   if ((end - from) % 2 === 0 && !isWord(text.charCodeAt(end))) {
-    const groups: string[] = []
-    end = readGroups(text, from, groups)
-    hex = groups.join('')
-  }
-  if (hex.length >= fewestBytes * 2) {
-    const decoded = readable(Buffer.from(hex, 'hex'))
-    const isText = decoded !== undefined && (/[A-Za-z]{2}|[^\x00-\x7f]{2}/.test(decoded) || isNoAccident(decoded))
-    if (isText) edits.add(start(text, from), end, decoded)
+    const groups = groupsAt(text, from)
+    end = groups.at(-1)!
+    if (!decodeGroups(text, groups, edits)) decodeRows(text, groups, edits)
   }
   return isWord(text.charCodeAt(end)) ? wordEnd(text, end) : end
 }
@@ -46,31 +45,57 @@ function start(text: string, from: number): number {
   return text.charCodeAt(from - 2) === 48 && (text.charCodeAt(from - 1) | 32) === 120 ? from - 2 : from
 }
 
-/** Groups of whole bytes that no letter follows. @returns the end of the last */
-function readGroups(text: string, from: number, groups: string[]): number {
-  let end = from
+/** @returns whether the groups are text together */
+function decodeGroups(text: string, groups: Stretches, edits: Edits): boolean {
+  let hex = ''
+  for (let g = 0; g < groups.length; g += 2) hex += text.slice(groups[g]!, groups[g + 1]!)
+  if (hex.length < fewestBytes * 2) return false
+  const decoded = readable(Buffer.from(hex, 'hex'))
+  if (decoded === undefined || !(/[A-Za-z]{2}|[^\x00-\x7f]{2}/.test(decoded) || isNoAccident(decoded))) return false
+  edits.add(start(text, groups[0]!), groups.at(-1)!, decoded)
+  return true
+}
+
+/** Text beside hashes or offsets is found by itself: in groups with the same signs between them, or in one group. */
+function decodeRows(text: string, groups: Stretches, edits: Edits): void {
+  for (let g = 0; g < groups.length; ) {
+    const end = rowEnd(text, groups, g)
+    const row = groups.slice(g, end)
+    const isText = row.length < groups.length && decodeGroups(text, row, edits)
+    if (!isText && row.length > 2) for (let k = g; k < end; k += 2) decodeGroups(text, groups.slice(k, k + 2), edits)
+    g = end
+  }
+}
+
+function rowEnd(text: string, groups: Stretches, from: number): number {
+  const gap = (g: number) => text.slice(groups[g - 1]!, groups[g]!)
+  const first = gap(from + 2)
+  let end = from + 2
+  while (end < groups.length && gap(end) === first) end += 2
+  // The second of two may be the first of the next row.
+  return end - from === 4 && end < groups.length ? from + 2 : end
+}
+
+/** Groups of whole bytes that no letter follows, from the one at `from` on. */
+function groupsAt(text: string, from: number): Stretches {
+  const groups: number[] = []
   let at = from
   for (
     let to = digitsEnd(text, at);
     to > at && (to - at) % 2 === 0 && !isWord(text.charCodeAt(to));
     to = digitsEnd(text, at)
   ) {
-    groups.push(text.slice(at, to))
-    end = to
+    groups.push(at, to)
     at = to
-    // At most `, 0x` stands between two groups.
-    for (let k = 0; k < 3 && isSeparator(text.charCodeAt(at)); k++) at++
-    if (at === end) break
+    for (let k = 0; k < longestGap && isSeparator(text.charCodeAt(at)); k++) at++
+    if (at === to) break
     if (text.charCodeAt(at) === 48 && (text.charCodeAt(at + 1) | 32) === 120) at += 2
   }
-  return end
+  return groups
 }
 
-const separators = new Uint8Array(128)
-for (const sign of ' :,-\n;./|_\r\t') separators[sign.charCodeAt(0)] = 1
-
 function isSeparator(code: number): boolean {
-  return code < 128 && separators[code] === 1
+  return code < 128 && !isWord(code)
 }
 
 function digitsEnd(text: string, from: number): number {
