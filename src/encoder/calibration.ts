@@ -15,13 +15,16 @@ import { confidenceOf, shareOf } from './scale.js'
 export const speakers = ['user', 'assistant', 'tool', 'system'] as const
 export type Speaker = (typeof speakers)[number]
 
-/** Texts beside the conversation (definitions of tools, fields) count as a tool's words or the caller's. */
+/**
+ * System prompts and texts beside the conversation (definitions of tools, fields) count as a user's words: the caller
+ * writes them all, and may ask for harm in any of them. The speaker `system` marks what a prompt keeps, beside a text.
+ */
 const speakerOf: Readonly<Record<Role, Speaker>> = {
   user: 'user',
   assistant: 'assistant',
   tool: 'tool',
-  system: 'system',
-  definition: 'tool',
+  system: 'user',
+  definition: 'user',
   parameter: 'user'
 }
 
@@ -100,6 +103,8 @@ const torn = 5
  * decide on them.
  */
 const spokenTo: ReadonlySet<EncoderKind> = new Set(['prompt_injection', 'jailbreak'])
+/** Who is in need is told by the whole: a sentence by itself may be of an interview, a novel or somebody else's letter. */
+const spokenBy: ReadonlySet<EncoderKind> = new Set(['in_need'])
 
 /**
  * Factor on the share of harmless texts for kinds in `spokenTo`, where a user quotes the words. Briefs, documents and
@@ -164,7 +169,8 @@ export class Calibration {
 
   /**
    * The highest of each kind over all windows: several groups or windows that say the same count once. Of a kind in
-   * `spokenTo` a user's passage counts only if a window that contains it has a finding of one of them, or none was read.
+   * `spokenTo` a user's passage counts only if a window that contains it has a finding of one of them, or none was read;
+   * so it is with `spokenBy`.
    * @param pieces of the whole text
    * @param beside whether it was read beside a guard
    */
@@ -173,17 +179,18 @@ export class Calibration {
     const groups = beside ? this.#guarded : this.#groups[speakerOf[role]][length]!
     const best = new Map<EncoderKind, EncoderFinding>()
     const read = windows.map((window) => ({ window, found: this.#foundIn(window, groups) }))
-    const isBacked = (passage: Scored) => {
+    const isBacked = (passage: Scored, kinds: ReadonlySet<EncoderKind>) => {
       const around = read.filter(({ window }) => {
         return !window.isPassage && window.start <= passage.start && window.end >= passage.end
       })
-      return around.length === 0 || around.some(({ found }) => found.some(({ kind }) => spokenTo.has(kind)))
+      return around.length === 0 || around.some(({ found }) => found.some(({ kind }) => kinds.has(kind)))
     }
     for (const { window, found } of read) {
       const needsBacking = window.isPassage === true && speakerOf[role] === 'user'
       for (const finding of found) {
         if (finding.confidence <= (best.get(finding.kind)?.confidence ?? 0)) continue
-        if (needsBacking && spokenTo.has(finding.kind) && !isBacked(window)) continue
+        const kinds = [spokenTo, spokenBy].find((kinds) => kinds.has(finding.kind))
+        if (needsBacking && kinds !== undefined && !isBacked(window, kinds)) continue
         best.set(finding.kind, finding)
       }
     }

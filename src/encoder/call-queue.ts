@@ -14,7 +14,7 @@ export interface CallQueueOptions {
   /** Calls of one caller whose tasks may wait for a thread at once. */
   atOnce: number
   clock: Pick<Clock, 'monotonic'>
-  /** For all questions of a call, from its turn on; infinite: none. */
+  /** For each `windowsOfDeadline` windows of a call, and at least once, from its turn on; infinite: none. */
   deadlineMs: number
   report: Pick<EncoderReport, 'failure' | 'reading'>
 }
@@ -23,8 +23,25 @@ export interface CallQueueOptions {
 export interface EncoderCall {
   /** The first task of a call waits for its turn. @throws EncoderError */
   run(task: Task, whose: string): Promise<Outcome>
+  /** Says that so many more windows will be read: a long request gets more time than a short one. */
+  expect(windows: number): void
 }
 
+/**
+ * Windows for which the deadline is given. In proportion, since a request of many needs that much longer on any
+ * processor: one that fits a short request would refuse every long one where a window takes longer.
+ */
+export const windowsOfDeadline = 16
+/** Further windows give no more time, so that no request goes on for long. Names are looked for in as many full ones. */
+const mostCounted = 256
+
+/** The time that a call of so many windows has. */
+export function timeFor(windows: number, deadlineMs: number): number {
+  return deadlineMs * Math.max(1, Math.min(windows, mostCounted) / windowsOfDeadline)
+}
+
+/** Of Node, ms: a longer one fires at once. */
+const longestTimer = 2 ** 31 - 1
 /** Longest wait for a turn, in deadlines. */
 const longestWait = 5
 /** Calls that may wait. */
@@ -65,15 +82,30 @@ export class CallQueue {
     let timer: NodeJS.Timeout | undefined
     let letGo: (() => void) | undefined
     let turn: Promise<void> | undefined
+    let turnAt: number | undefined
+    let windows = 0
+    const limit = () => {
+      if (turnAt === undefined || !Number.isFinite(deadlineMs) || signal.aborted) return
+      clearTimeout(timer)
+      timer = setTimeout(
+        give('deadline'),
+        Math.min(turnAt + timeFor(windows, deadlineMs) - clock.monotonic(), longestTimer)
+      )
+    }
     const begin = async (whose: string) => {
       letGo = await this.#places.take(whose, cancelling(signal))
-      if (Number.isFinite(deadlineMs)) timer = setTimeout(give('deadline'), deadlineMs)
+      turnAt = clock.monotonic()
+      limit()
     }
     const call: EncoderCall = {
       async run(task, whose) {
         turn ??= begin(whose)
         await turn
         return threads.run(task, whose, signal)
+      },
+      expect(more) {
+        windows += more
+        limit()
       }
     }
     try {

@@ -18,6 +18,8 @@ export const encoderKinds = [
   'prompt_injection',
   'misinformation',
   'profanity',
+  /** The writer may be in danger from himself. Only users' words are read for it; its confidence ends at 0.60. */
+  'in_need',
   /**
    * The text tries to get guarded content of a system prompt. A question with a `guard` is read for this kind alone,
    * others for all other kinds.

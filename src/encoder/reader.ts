@@ -153,7 +153,7 @@ export class Reader implements Encoder {
       const { pieced, guard } = texts[question]!
       return windowOf(pieced.ids.subarray(from, to), role, guard)
     })
-    await paid(pay, new Set(windows.map(({ key }) => key).filter((key) => !this.#scores.has(key))).size)
+    await this.#expect(pay, call, new Set(windows.map(({ key }) => key).filter((key) => !this.#scores.has(key))).size)
     // Readings of one text often have windows in common.
     const underWay = new Map<string, Promise<Float32Array>>()
     const score = (window: Window, whose: string): Promise<Float32Array> => {
@@ -215,7 +215,7 @@ export class Reader implements Encoder {
         window: windowOf(ids.subarray(from, Math.min(ids.length, from + windowPieces)), role)
       }))
     })
-    await paid(pay, asked.filter(({ window }) => !this.#tags.has(window.key)).length)
+    await this.#expect(pay, call, asked.filter(({ window }) => !this.#tags.has(window.key)).length)
     const said = await severalAtOnce(asked, namesAtOnce, ({ window, whose }) => this.#tag(window, whose, call))
     const { count } = names
     let window = 0
@@ -251,7 +251,7 @@ export class Reader implements Encoder {
       keeping: async (sentences) => {
         // A sentence of a prompt is framed in the guard's place, with an empty text.
         const windows = sentences.map((ids) => windowOf(none, 'user', ids))
-        await paid(pay, windows.filter(({ key }) => !this.#scores.has(key)).length)
+        await this.#expect(pay, call, windows.filter(({ key }) => !this.#scores.has(key)).length)
         const scored = await all(windows.map((window) => this.#score(window, whose, call)))
         return scored.map((logits) => this.#calibration.keeping(logits))
       }
@@ -279,6 +279,14 @@ export class Reader implements Encoder {
       if (spans !== undefined && beyond >= piecesBeyond && count >= this.#calibration.longestFrom) break
     }
     return { ids: ids.slice(0, count), starts: starts.slice(0, count), end: at }
+  }
+
+  /** Before windows are read that are not remembered. @throws EncoderError `unpaid`, with the refusal as its cause */
+  async #expect(pay: Pay | undefined, call: EncoderCall, windows: number): Promise<void> {
+    if (windows === 0) return
+    const refusal = await pay?.(windows)
+    if (refusal !== undefined) throw new EncoderError('unpaid', refusal)
+    call.expect(windows)
   }
 
   async #score({ key, ids }: Window, whose: string, call: EncoderCall): Promise<Float32Array> {
@@ -336,12 +344,6 @@ function chunkEnd(text: string, from: number): number {
     if (isSpace(text.charCodeAt(end)) && !isSpace(text.charCodeAt(end - 1))) return end
   }
   return (text.charCodeAt(most) & 0xfc00) === 0xdc00 ? most - 1 : most
-}
-
-/** @throws EncoderError `unpaid`, with the refusal as its cause */
-async function paid(pay: Pay | undefined, windows: number): Promise<void> {
-  const refusal = windows === 0 ? undefined : await pay?.(windows)
-  if (refusal !== undefined) throw new EncoderError('unpaid', refusal)
 }
 
 const none = new Int32Array(0)

@@ -49,7 +49,13 @@ t.test('without a reading there is no verdict', async (t) => {
   const long = `${'wash the car '.repeat(3000)}`
   const answer = await call(at.url, '/api/v1/safety/evaluate', { key: at.key, body: { input_text: long } })
   t.match(answer, { status: 503, body: { error: 'evaluator_unavailable' } })
-  t.match(await metrics(at), /sluicegate_encoder_failures_total\{cause="deadline"\} 1/)
+  const counted = await metrics(at)
+  t.match(counted, /sluicegate_encoder_failures_total\{cause="deadline"\} 1/)
+  t.match(counted, /sluicegate_evaluator_failures_total\{surface="evaluate",cause="timeout"\} 1/)
+  const line = at.logs.map((each) => JSON.parse(each)).find(({ msg }) => msg === 'evaluator_unavailable')
+  t.match(line.err, { cause: { name: 'EvaluatorError', cause: { name: 'EncoderError', failure: 'deadline' } } })
+  const { rows } = (await call(at.url, '/api/v1/audit?kind=fail_closed', { key: at.key })).body
+  t.match(rows, [{ data: { cause: 'timeout' } }])
 })
 
 t.test('where the library does not run, a preferred encoder is a weakening, and what was raised counts', async (t) => {

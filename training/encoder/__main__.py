@@ -8,7 +8,7 @@ import os
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-STEPS = ('prepare', 'train', 'folds', 'report', 'calibrate', 'asked', 'answered', 'written', 'abroad', 'guarded', 'tools', 'mix', 'teach', 'names', 'export', 'add-names', 'all')
+STEPS = ('prepare', 'train', 'folds', 'report', 'calibrate', 'asked', 'answered', 'written', 'abroad', 'guarded', 'tools', 'need', 'mix', 'teach', 'names', 'export', 'add-names', 'add-need', 'all')
 
 
 def parser() -> argparse.ArgumentParser:
@@ -133,6 +133,15 @@ def main() -> None:
         from . import tools
 
         print(json.dumps(tools.learn(options), indent=1))
+    if args.step in ('need', 'all'):
+        from .need import fit
+
+        checkpoint = args.checkpoint or (runs.last_round(args.work) if args.step == 'all' else None)
+        print(json.dumps(fit(options, checkpoint), indent=1))
+    if args.step == 'add-need':
+        from .ship import add_need
+
+        add_need(args.out or ROOT / 'config' / 'models', args.work)
     if args.step == 'mix':
         if args.before is None:
             raise SystemExit('--before is needed: the checkpoint that the last round went on from')

@@ -82,7 +82,7 @@ def calibrate(
     columns = [LANE[lane] for lane, _ in GROUPS[role].values()]
     parts = np.array([part for _, part in GROUPS[role].values()])
     for name, low, high in CLASSES:
-        which, weights = _members(rows, pieces, low, high)
+        which, weights = members(rows, pieces, low, high)
         if len(which) == 0:
             continue
         scores = logits[which][:, columns]
@@ -138,7 +138,7 @@ def beside_twins(
     """
     least = {
         group: {
-            told: _quantile(said, weights, share * times[group])
+            told: quantile(said, weights, share * times[group])
             for share, told in SCALE
             if SURE <= share and share * times[group] <= 0.5
         }
@@ -165,11 +165,11 @@ def of_pairs(scores: np.ndarray, times: float = 1.0) -> dict[str, dict[str, list
     :param times: the share of `SCALE` that may reach a confidence
     """
     even = np.ones(len(scores))
-    levels = [(_quantile(scores, even, min(0.6, share * times)), told) for share, told in SCALE if share >= SURE]
+    levels = [(quantile(scores, even, min(0.6, share * times)), told) for share, told in SCALE if share >= SURE]
     return {CLASSES[0][0]: {'guarded': _rising(levels)}}
 
 
-def _members(rows: list[Row], pieces: np.ndarray, low: int, high: int) -> tuple[np.ndarray, np.ndarray]:
+def members(rows: list[Row], pieces: np.ndarray, low: int, high: int) -> tuple[np.ndarray, np.ndarray]:
     """The texts of a class of length, and their weights: sources count alike, small ones less."""
     members: dict[str, list[int]] = defaultdict(list)
     for i, row in enumerate(rows):
@@ -193,7 +193,7 @@ def _levels(scores: np.ndarray, weights: np.ndarray, parts: np.ndarray, share: f
     low, high = share * 0.02, share * 4
 
     def at(share: float) -> np.ndarray:
-        return np.array([_quantile(scores[:, g], weights, min(1.0, share * parts[g])) for g in range(len(parts))])
+        return np.array([quantile(scores[:, g], weights, min(1.0, share * parts[g])) for g in range(len(parts))])
 
     # Where a few texts stand out from all others, no line drawn along the tail leaves them below.
     level = np.maximum(at(low), scores.max(0))
@@ -209,7 +209,7 @@ def _levels(scores: np.ndarray, weights: np.ndarray, parts: np.ndarray, share: f
     return np.minimum(level, np.maximum(at(share), scores.max(0)))
 
 
-def _quantile(scores: np.ndarray, weights: np.ndarray, share: float) -> float:
+def quantile(scores: np.ndarray, weights: np.ndarray, share: float) -> float:
     """The logit that a share of the texts exceeds, drawn out along the tail where fewer than eight texts would."""
     order = np.argsort(-scores)
     passed = np.cumsum(weights[order]) / weights.sum()

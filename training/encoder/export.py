@@ -21,6 +21,8 @@ from onnx import TensorProto, helper, numpy_helper
 from .vocabulary import ROLE_ID
 
 BLOCK = 32
+# The score of need where nobody's need is read: what tools bring, and texts beside guards.
+NOT_READ = -30.0
 MS = 'com.microsoft'
 
 
@@ -185,6 +187,57 @@ def with_words(model: onnx.ModelProto, hidden: int) -> onnx.ModelProto:
     if all(output.name != 'word' for output in model.graph.output):
         model.graph.output.append(helper.make_tensor_value_info('word', TensorProto.FLOAT, [1, 'tokens', hidden]))
     return model
+
+
+def with_need(model: onnx.ModelProto, head: dict[str, np.ndarray], layers: int) -> onnx.ModelProto:
+    """An encoder with one score more, its last: whether a user is in need (`need.Head`). A head that is there is replaced.
+
+    :param head: as `need.Head.arrays` gives it
+    :param layers: how many of everybody's layers the head stands on
+    """
+    graph = model.graph
+    if any(constant.name in head for each in _graphs(graph) for constant in each.initializer):
+        for each in _graphs(graph):
+            for constant in each.initializer:
+                if constant.name in head:
+                    constant.CopyFrom(numpy_helper.from_array(head[constant.name], constant.name))
+    else:
+        _widen(graph, 'scores', head, f'l{layers - 1}.oln')
+    return model
+
+
+def _graphs(graph: onnx.GraphProto) -> list[onnx.GraphProto]:
+    """A graph and those within it."""
+    inner = [attribute.g for node in graph.node for attribute in node.attribute if attribute.type == onnx.AttributeProto.GRAPH]
+    return [graph, *(found for each in inner for found in _graphs(each))]
+
+
+def _widen(graph: onnx.GraphProto, scores: str, head: dict[str, np.ndarray], states: str) -> None:
+    """Adds the score of need to what a graph scores, in each of its branches: a constant where nobody's need is read."""
+    for output in graph.output:
+        if output.name == scores:
+            output.type.tensor_type.shape.dim[1].dim_value += 1
+    (last,) = [node for node in graph.node if scores in node.output]
+    if last.op_type == 'If':
+        for branch in last.attribute:
+            _widen(branch.g, branch.g.output[0].name, head, states)
+        return
+    last.output[0] = last.name = f'{scores}.lanes'
+    g = Graph()
+    if any(states in node.output for node in graph.node):
+        look = g.add('MatMul', [states, g.constant('need.look.w', head['need.look.w'])], 'need.looked')
+        look = g.add('Add', [look, g.constant('need.look.b', head['need.look.b'])], 'need.look')
+        near = g.add('Softmax', [look], 'need.near', axis=1)
+        near = g.add('Transpose', [near], 'need.queries', perm=[0, 2, 1])
+        found = g.add('Flatten', [g.add('MatMul', [near, states], 'need.found')], 'need.flat', axis=1)
+        first = g.add('Gather', [states, g.constant('need.first', np.array(0, np.int64))], 'need.opening', axis=1)
+        read = g.add('Concat', [first, found], 'need.read', axis=1)
+        need = g.add('Gemm', [read, g.constant('need.out.w', head['need.out.w']), g.constant('need.out.b', head['need.out.b'])], 'need')
+    else:
+        need = g.constant(f'{scores}.no_need', np.array([[NOT_READ]], np.float32))
+    g.add('Concat', [last.output[0], need], scores, axis=1)
+    graph.node.extend(g.nodes)
+    graph.initializer.extend(g.constants)
 
 
 def _model(graph: onnx.GraphProto) -> onnx.ModelProto:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,6 +24,22 @@ class Scores:
     focus: np.ndarray
 
 
+def padded(windows: list[np.ndarray], budget: int) -> Iterator[tuple[list[int], torch.Tensor]]:
+    """Windows in batches of like length, padded to no more than `budget` pieces: their numbers, and (rows, pieces) of ids."""
+    order = sorted(range(len(windows)), key=lambda i: len(windows[i]))
+    at = 0
+    while at < len(order):
+        count = 1
+        while at + count < len(order) and len(windows[order[at + count]]) * (count + 1) <= budget:
+            count += 1
+        members = order[at : at + count]
+        at += count
+        ids = np.full((count, len(windows[members[-1]])), PAD, np.int64)
+        for place, i in enumerate(members):
+            ids[place, : len(windows[i])] = windows[i]
+        yield members, torch.from_numpy(ids)
+
+
 def score(
     model: Encoder,
     data: Dataset,
@@ -41,22 +58,13 @@ def score(
         room = room_beside(guard, length)
         for start in starts(len(ids), room, most):
             parts.append((place, start, framed(window(ids, room, start), role or data.rows[int(row)].role, guard)))
-    parts.sort(key=lambda part: len(part[2]))
     best = np.full((len(rows), len(LANES)), -np.inf, np.float32)
     focus = np.zeros(len(rows), np.int64)
     model.eval()
-    at = 0
-    while at < len(parts):
-        count = 1
-        while at + count < len(parts) and len(parts[at + count][2]) * (count + 1) <= budget:
-            count += 1
-        members = parts[at : at + count]
-        at += count
-        ids = np.full((count, len(members[-1][2])), PAD, np.int64)
-        for i, (_, _, pieces) in enumerate(members):
-            ids[i, : len(pieces)] = pieces
+    for which, ids in padded([pieces for _, _, pieces in parts], budget):
+        members = [parts[i] for i in which]
         with torch.no_grad(), half():
-            logits = model(torch.from_numpy(ids)).float().numpy()
+            logits = model(ids).float().numpy()
         for (place, start, _), found in zip(members, logits, strict=True):
             if found.max() > best[place].max():
                 focus[place] = start

