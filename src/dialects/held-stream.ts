@@ -9,8 +9,10 @@ import type { ChatPart, ChatReply, Json, JsonObject, Media } from '../base/chat.
 import { parseJson } from '../json/parse.js'
 import { Channel, type HeldText, type Holder } from './channel.js'
 import type { TurnFacts } from './dialect.js'
+import type { StreamFailure } from './failure.js'
 import { OpenPlaces } from './open-places.js'
 import {
+  type Pushed,
   type Released,
   type ReplyStream,
   type StreamShape,
@@ -63,6 +65,8 @@ export class HeldStream implements ReplyStream {
   readonly #known = new Set<string>()
   /** Other leaves that are not judged yet, by their id. */
   #others = new Map<string, ChatPart>()
+  /** Runs of texts that are read as one and not all judged yet: ids of other leaves, or pointers of channels. */
+  #runs: string[][] = []
   #forgetTokens = false
   /** Held units of all channels. */
   #units = 0
@@ -86,7 +90,15 @@ export class HeldStream implements ReplyStream {
     return this.#shape.complete
   }
 
-  push(event: WireEvent): 'more' | 'end' {
+  get failure(): StreamFailure | undefined {
+    return this.#shape.failure
+  }
+
+  failed(event: JsonObject): string {
+    return this.#shape.frame(event, undefined, !this.started)
+  }
+
+  push(event: WireEvent): Pushed {
     const { event: name, data, heard } = this.#shape.unwrap?.(event) ?? event
     if (data === this.#shape.endMarker) return 'end'
     const value = readEvent(data)
@@ -94,9 +106,15 @@ export class HeldStream implements ReplyStream {
     const rest = new Collector(this.#shape.names)
     const held: HeldEvent = { value, name, pieces: [], media: [] }
     const outcome = this.#shape.read(value, this.#sinkFor(held, rest), name, heard)
+    if (outcome === 'failed') {
+      // Its words could be the rest of the secret.
+      if (this.isSpelling) throw unreadable('the answer may hold the credential')
+      return outcome
+    }
     held.media.push(...rest.media)
+    for (const run of rest.joined) this.#runs.push(run.map((index) => idOf(rest.parts[index]!)))
     for (const part of rest.parts) {
-      const id = `${part.pointer}\n${part.text}`
+      const id = idOf(part)
       if (this.#known.has(id)) continue
       this.#others.set(id, part)
       this.came += part.text.length
@@ -162,6 +180,9 @@ export class HeldStream implements ReplyStream {
         this.#newTokens.add(pointer)
         this.came += text.length
       },
+      join: (pointers) => {
+        if (pointers.length > 1) this.#runs.push([...pointers])
+      },
       close: (prefix) => {
         for (const channel of this.#open.take(prefix)) this.#close(channel)
       },
@@ -194,15 +215,17 @@ export class HeldStream implements ReplyStream {
 
   content(): ChatReply {
     const out = new Collector(this.#shape.names)
-    out.parts.push(...this.#others.values())
+    const places = new Map<string, number>()
+    for (const [id, part] of this.#others) places.set(id, out.parts.push(part) - 1)
     const media = new Map(this.#events.flatMap((event) => event.media.map((each) => [each.pointer, each] as const)))
     out.media.push(...media.values())
     for (const channel of this.#holding) {
       const text = channel.judged()
       if (text === undefined) continue
       if (channel.kind === 'arguments') out.embedded('assistant', text, channel.pointer)
-      else out.text('assistant', text, channel.pointer)
+      else places.set(channel.pointer, out.text('assistant', text, channel.pointer))
     }
+    for (const run of this.#runs) out.join(run.map((id) => places.get(id) ?? -1))
     for (const pointer of this.#newTokens) out.text('assistant', this.#tokens.get(pointer)!, pointer)
     const id = this.answerId
     return id === undefined ? out : Object.assign(out, { id })
@@ -289,6 +312,7 @@ export class HeldStream implements ReplyStream {
     if (this.#known.size > maxKnown) this.#known.clear()
     for (const id of this.#others.keys()) this.#known.add(id)
     this.#others = new Map()
+    this.#runs = this.#runs.filter((run) => run.some((id) => this.#holding.has(this.#channels.get(id)!)))
     for (const pointer of this.#newTokens) {
       this.#tokens.set(pointer, this.#tokens.get(pointer)!.slice(-Channel.tailLength))
     }
@@ -306,6 +330,11 @@ export class HeldStream implements ReplyStream {
 }
 
 const none: readonly Replacement[] = []
+
+/** Of a leaf that no channel holds. No pointer begins with a line feed. */
+function idOf({ pointer, text }: ChatPart): string {
+  return `\n${pointer}\n${text}`
+}
 
 /**
  * The place of a text without its numbers: a client shows the texts of one place as one, whatever block or item each

@@ -4,7 +4,7 @@
  */
 import { isUtf8 } from 'node:buffer'
 import { isBase64 } from '../base/base64.js'
-import type { Media } from '../base/chat.js'
+import type { Json, Media } from '../base/chat.js'
 import { bytesOf, type DataUrl, parseDataUrl, textOf, zeroed } from './data-url.js'
 
 type Kind = Media['kind']
@@ -121,6 +121,21 @@ export function dataKind(text: string): Kind | undefined {
 }
 
 const kinds = ['image', 'audio', 'video'] as const
+
+/** Characters of base64 that hold every signature. */
+const signed = 24
+
+/**
+ * The kind of bytes in base64 in a place that takes any: by the declared type, in whatever case it is written; where
+ * that names no kind, by the bytes. A container of several kinds counts as the last of them.
+ */
+export function kindOf(type: Json | undefined, data: Json | undefined): Kind {
+  const declared = typeof type === 'string' ? type.trim().toLowerCase() : ''
+  const named = kinds.find((kind) => declared.startsWith(`${kind}/`))
+  if (named !== undefined || typeof data !== 'string') return named ?? 'file'
+  const start = Buffer.from(data.slice(0, signed), 'base64').toString('hex')
+  return signatures.find(({ pattern }) => pattern.test(start))?.kinds.at(-1) ?? 'file'
+}
 
 /** The texts to judge in a place where an API accepts bytes. */
 export interface ReadBytes {

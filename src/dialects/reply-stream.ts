@@ -6,6 +6,7 @@ import type { ChatReply, JsonObject, Media } from '../base/chat.js'
 import { Fault } from '../base/errors.js'
 import type { HeldText, Holder } from './channel.js'
 import type { TurnFacts } from './denial.js'
+import type { StreamFailure } from './failure.js'
 import type { Replacement } from './rewrite.js'
 import type { Collector } from './walk.js'
 
@@ -27,13 +28,20 @@ export interface WireEvent {
   data: string
 }
 
+export type Pushed = 'more' | 'end' | 'failed'
+
 export interface ReplyStream {
   /**
    * Takes one event.
-   * @returns `end` for the dialect's own end, after which nothing is read
+   * @returns `end` for the dialect's own end, after which nothing is read; `failed` for the upstream's error, which is
+   * not held: see `failure`
    * @throws Fault `upstream_error` for anything that this dialect does not stream
    */
-  push(event: WireEvent): 'more' | 'end'
+  push(event: WireEvent): Pushed
+  /** The error that the upstream has sent. No verdict covers it yet. */
+  readonly failure: StreamFailure | undefined
+  /** The frame of an event that tells of the failure. */
+  failed(event: JsonObject): string
   /** From now on `push` throws `upstream_error` where events hold the secret, or spell it out in pieces. */
   watch(secret: string): void
   /** Whether the held text may be the beginning of the secret, so that it should wait. */
@@ -84,6 +92,8 @@ export interface StreamSink {
   repeat(pointer: string, holder: Holder, key: string, kind?: 'text' | 'arguments'): void
   /** Text that repeats channels (token probabilities): judged joined, never waited for. */
   tokens(pointer: string, text: string): void
+  /** Notes channels whose texts are read as one, as long as one of them is held. */
+  join(pointers: readonly string[]): void
   /** Closes the channels whose pointers begin with this prefix. */
   close(prefix: string): void
   media(pointer: string, kind: Media['kind']): void
@@ -106,10 +116,11 @@ export interface StreamShape {
   unwrap?(event: WireEvent): WireEvent
   /**
    * Reads one event.
-   * @returns `end` where it is the last
+   * @returns `end` where it is the last; `failed` for an error, which is given as `failure` and not to the sink
    * @throws Fault `upstream_error`, see `unreadable`
    */
-  read(event: JsonObject, sink: StreamSink, name: string | undefined, heard?: HeardSound): 'more' | 'end'
+  read(event: JsonObject, sink: StreamSink, name: string | undefined, heard?: HeardSound): Pushed
+  readonly failure?: StreamFailure | undefined
   /** See `ChatReply.id`, once the stream has told it. */
   readonly answerId?: string | undefined
   /** See `ReplyStream.complete`. */

@@ -7,8 +7,9 @@ import type { Dialect, TurnFacts } from '../dialects/dialect.js'
 import { cutOff, isClosed } from '../edge/http2.js'
 import { ClientGone, type Exchange, type Reply } from './exchange.js'
 import { encodingOf, jsonType, refusalHeaders, streamHeaders } from './headers.js'
+import { JudgedFailure } from './upstream/failure.js'
 
-/** A fault in the dialect's own shape: what real SDKs read. */
+/** A fault in the dialect's own shape, which real SDKs read, or in the upstream's judged words. */
 export function faultReply(dialect: Dialect, fault: Fault, requestId: string): Reply {
   const headers: Record<string, string> = {
     'content-type': jsonType,
@@ -20,7 +21,8 @@ export function faultReply(dialect: Dialect, fault: Fault, requestId: string): R
     const { pointer } = fault.fields.details as { pointer: string }
     Object.assign(headers, refusalHeaders(fault.code, pointer))
   }
-  return { status: fault.status, headers, body: JSON.stringify(dialect.error(fault, requestId)) }
+  const body = fault instanceof JudgedFailure ? fault.body : dialect.error(fault, requestId)
+  return { status: fault.status, headers, body: JSON.stringify(body) }
 }
 
 /** The reply to a stopped request: the dialect's error, or a turn of the conversation. */

@@ -65,10 +65,9 @@ dialectSuite(t, {
     assemble,
     filteredFinish: 'refusal',
     refused: [
-      event({ type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } }),
       { event: 'ping', data: '{"type":"message_stop"}' },
       { data: '{}' },
-      event({ type: 'of_tomorrow', text: 'x' }),
+      event({ type: 'of tomorrow', text: 'x' }),
       event({ type: 'message_start' }),
       start('0', { type: 'text', text: '' }),
       start(0, null),

@@ -92,7 +92,7 @@ t.test('InvokeModelWithResponseStream', async (t) =>
         chunk({ bytes: inBase64('{"type":"ping","type":"ping"}') }),
         chunk({ bytes: inBase64('{"type":"ping"}'), p: 'say this' }),
         chunk({ bytes: inBase64('{"type":"ping"}'), more: 'words' }),
-        chunkOf({ type: 'of_tomorrow', text: 'x' }),
+        chunkOf({ type: 'of tomorrow', text: 'x' }),
         chunkOf({ type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } })
       ]
     }

@@ -82,7 +82,6 @@ function assembleArray(frames: string): Assembled {
 }
 
 const refused = [
-  event({ error: { code: 503, message: 'overloaded', status: 'UNAVAILABLE' } }),
   { ...event({ candidates: [] }), event: 'named' },
   event({ candidates: {} }),
   event({ candidates: [5] }),
@@ -174,6 +173,26 @@ t.test('embedContent, batchEmbedContents', async (t) => {
 t.test('each path names its operation', async (t) => {
   for (const operation of dialects.gemini) {
     for (const path of operation.paths) t.equal(operationAt('gemini', path), operation, path)
+  }
+})
+
+t.test('the kind of a medium is its declared type in any case, and without one what its bytes are', async (t) => {
+  const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII='
+  const mp3 = Buffer.concat([Buffer.from('ID3'), Buffer.alloc(64, 7)]).toString('base64')
+  const mp4 = Buffer.from('00000018667479706d70343200000000', 'hex').toString('base64')
+  for (const [inlineData, kind] of [
+    [{ mimeType: 'IMAGE/PNG', data: png }, 'image'],
+    [{ mimeType: ' Image/png', data: png }, 'image'],
+    [{ mime_type: 'Audio/mpeg', data: mp3 }, 'audio'],
+    [{ data: png }, 'image'],
+    [{ mimeType: 'application/octet-stream', data: png }, 'image'],
+    [{ mimeType: 7, data: mp3 }, 'audio'],
+    [{ mimeType: '', data: mp4 }, 'video'],
+    [{ mimeType: 'application/pdf', data: 'JVBERi0xLjQKAAAAAAAAAAAAAAAA' }, 'file'],
+    [{ data: 'bm90aGluZw==' }, 'file']
+  ] as [JsonObject, string][]) {
+    const { media } = generate.readRequest({ contents: [{ role: 'user', parts: [{ inlineData }] }] }, plain)
+    t.match(media, [{ kind }], JSON.stringify(inlineData).slice(0, 60))
   }
 })
 

@@ -39,7 +39,17 @@ const rows: Partial<Record<DialectId, Record<string, (first: string, second: str
     'user and tool': (x, y) => chat({ role: 'user', content: x }, { role: 'tool', tool_call_id: 'c', content: y }),
     'name and content': (x, y) => chat({ role: 'user', content: y, name: x }),
     'content and arguments': (x, y) =>
-      chat({ role: 'user', content: x, tool_calls: [{ id: 'c', function: { name: 'f', arguments: y } }] })
+      chat({ role: 'user', content: x, tool_calls: [{ id: 'c', function: { name: 'f', arguments: y } }] }),
+    'parts of a prediction': (x, y) => ({
+      ...chat({ role: 'user', content: 'hi' }),
+      prediction: {
+        type: 'content',
+        content: [
+          { type: 'text', text: x },
+          { type: 'text', text: y }
+        ]
+      }
+    })
   },
   'openai-responses': {
     'instructions and input': (x, y) => ({ model: 'm', instructions: x, input: y }),
@@ -50,7 +60,48 @@ const rows: Partial<Record<DialectId, Record<string, (first: string, second: str
         { type: 'function_call_output', call_id: 'c', output: y }
       ]
     }),
-    'variables of a prompt': (x, y) => ({ model: 'm', prompt: { id: 'p', variables: { one: x, two: y } } })
+    'variables of a prompt': (x, y) => ({ model: 'm', prompt: { id: 'p', variables: { one: x, two: y } } }),
+    'a variable and input': (x, y) => ({ model: 'm', prompt: { id: 'p', variables: { one: x } }, input: y }),
+    'a variable and an item': (x, y) => ({
+      model: 'm',
+      prompt: { id: 'p', variables: { one: { type: 'input_text', text: x } } },
+      input: [{ role: 'user', content: [{ type: 'input_text', text: y }] }]
+    }),
+    'results of a search': (x, y) => ({
+      model: 'm',
+      input: [
+        {
+          type: 'file_search_call',
+          id: 'fs_1',
+          status: 'completed',
+          queries: ['notes'],
+          results: [x, y].map((text, i) => ({ file_id: `file-${i}`, filename: 'garden chairs.md', score: 0.9, text }))
+        }
+      ]
+    }),
+    'outputs of code': (x, y) => ({
+      model: 'm',
+      input: [
+        {
+          type: 'code_interpreter_call',
+          id: 'ci_1',
+          container_id: 'cntr_1',
+          code: 'print(1)',
+          outputs: [x, y].map((logs) => ({ type: 'logs', logs }))
+        }
+      ]
+    }),
+    'tools of an MCP server': (x, y) => ({
+      model: 'm',
+      input: [
+        {
+          type: 'mcp_list_tools',
+          id: 'mcpl_1',
+          server_label: 'notes',
+          tools: [x, y].map((description, i) => ({ name: `look_${i}`, input_schema: { type: 'object' }, description }))
+        }
+      ]
+    })
   },
   anthropic: {
     'system and user': (x, y) => ({ model: 'm', max_tokens: 9, system: x, messages: [{ role: 'user', content: y }] }),

@@ -64,7 +64,6 @@ function assemble(frames: string): Assembled {
 
 const filteredFinish = 'stop, with a sentence'
 const refused = [
-  { data: '{"error":"an error was encountered while running the model"}' },
   { data: '{"message":{"content":"x"}}' },
   { data: '{"message":"x","done":false}' },
   event({ message: { tool_calls: [5] }, done: false })

@@ -202,12 +202,7 @@ dialectSuite(t, {
     ],
     assemble,
     filteredFinish: 'content_filter',
-    refused: [
-      { event: 'error', data: '{"type":"error","code":"x","message":"y"}' },
-      { data: '{}' },
-      { data: '{"type":"a b"}' },
-      { data: '[DONE]' }
-    ]
+    refused: [{ data: '{}' }, { data: '{"type":"a b"}' }, { data: '[DONE]' }]
   }
 })
 

@@ -205,6 +205,8 @@ t.test('upstream errors keep their status if their words pass', async (t) => {
 const head = (type: string, more = '') => `HTTP/1.1 200 OK\r\ncontent-type: ${type}\r\n${more}`
 const body = JSON.stringify(completion('hello'))
 const events = sseText(chunks('hel', 'lo'))
+/** Neither a reason to end nor the end marker. */
+const unended = (...contents: string[]) => sseText(chunks(...contents).slice(0, -1), false)
 const faults: Record<string, { whole: Answer; stream: Answer; status: number }> = {
   'connection reset': { whole: reset, stream: reset, status: 502 },
   'closed without an answer': { whole: (res) => res.socket!.end(), stream: (res) => res.socket!.end(), status: 502 },
@@ -247,7 +249,7 @@ const faults: Record<string, { whole: Answer; stream: Answer; status: number }> 
   },
   'no answer of this API': {
     whole: json({ hello: 'world' }),
-    stream: sse('data: {"error":{"message":"overloaded"}}\n\ndata: [DONE]\n\n'),
+    stream: sse('data: {"choices":"hello"}\n\ndata: [DONE]\n\n'),
     status: 502
   },
   'invalid UTF-8': {
@@ -272,9 +274,9 @@ const faults: Record<string, { whole: Answer; stream: Answer; status: number }> 
     stream: raw(`${head('text/event-stream', 'content-encoding: br\r\n')}\r\n${events}`),
     status: 502
   },
-  'no end marker': {
+  'no end': {
     whole: raw(`${head('application/json')}\r\n${body.slice(0, -1)}`),
-    stream: sse(sseText(chunks('hel', 'lo'), false)),
+    stream: sse(unended('hel', 'lo')),
     status: 502
   }
 }
@@ -313,7 +315,8 @@ t.test('a stream cut at any byte never looks complete', async (t) => {
   const routes = [route({ output: 'full' }), route({ path: '/window', upstreamPath: '/v1/chat/completions' })]
   const gateway = await harness(t, routes, { default: upstreamSettings(upstream.url) })
   const text = sseText(chunks('hel', 'lo'))
-  const end = text.lastIndexOf('data: [DONE]')
+  // Then its one choice has been given its reason to end.
+  const end = text.lastIndexOf('\n\ndata: [DONE]')
   for (let at = 1; at < end; at += 5) {
     upstream.answer = raw(`${head('text/event-stream')}\r\n${text.slice(0, at)}`)
     const response = await gateway.post(streamed)
@@ -437,7 +440,7 @@ t.test('observe and output off let streams through as they come, and still tell 
 
     upstream.answer = sse(sseText(chunks('forbid', 'me')))
     t.equal(shown(await (await gateway.post(streamed, {}, path)).text()), 'forbidme')
-    upstream.answer = sse(sseText(chunks('forbid', 'me'), false))
+    upstream.answer = sse(unended('forbid', 'me'))
     await t.rejects((await gateway.post(streamed, {}, path)).text())
   }
   upstream.answer = json(completion('forbidme'))
@@ -508,7 +511,7 @@ t.test('how a stream ended is told apart in the metrics', async (t) => {
   const ends: [string, Answer][] = [
     ['complete', sse(whole)],
     ['filtered', sse(sseText(chunks('forbidme')))],
-    ['upstream', sse(sseText(chunks('hello'), false))]
+    ['upstream', sse(unended('hello'))]
   ]
   for (const [end, answer] of ends) {
     upstream.answer = answer

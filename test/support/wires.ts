@@ -58,8 +58,8 @@ const openaiChat: Wire = {
   whole: (text) => completion(text),
   frames: (pieces) => [
     ...pieces.map((content) => data(chunk({ delta: { content }, finish_reason: null }))),
-    data(chunk({ delta: {}, finish_reason: 'stop' })),
-    'data: [DONE]\n\n'
+    // A server may leave out `[DONE]`.
+    `${data(chunk({ delta: {}, finish_reason: 'stop' }))}data: [DONE]\n\n`
   ],
   type: 'text/event-stream',
   codeOf: openaiCode,
@@ -78,8 +78,7 @@ const completions: Wire = {
   }),
   frames: (pieces) => [
     ...pieces.map((text) => data({ ...chunk({ text, finish_reason: null }), object: 'text_completion' })),
-    data({ ...chunk({ text: '', finish_reason: 'stop' }), object: 'text_completion' }),
-    'data: [DONE]\n\n'
+    `${data({ ...chunk({ text: '', finish_reason: 'stop' }), object: 'text_completion' })}data: [DONE]\n\n`
   ]
 }
 

@@ -4,6 +4,7 @@
  */
 import type { Json, JsonObject, Media, Role } from '../../base/chat.js'
 import { invalid } from '../../base/errors.js'
+import { joinCall } from '../calls.js'
 import { isObject, pointerSegment } from '../rewrite.js'
 import { append, type Collector, lastSegment, refuseTwins } from '../walk.js'
 
@@ -68,6 +69,8 @@ function visit(out: Collector, value: Json | undefined, role: Role, pointer: str
   }
 }
 
+const nothing: readonly number[] = []
+
 function visitObject(out: Collector, object: JsonObject, outer: Role, pointer: string, depth: number): void {
   refuseTwins(object, pointer, blockFields)
   const { type, source } = object
@@ -77,7 +80,10 @@ function visitObject(out: Collector, object: JsonObject, outer: Role, pointer: s
     out.mediaObject(kind, role, object, pointer)
     return
   }
+  let named: readonly number[] = nothing
+  let given: readonly number[] = nothing
   for (const name of Object.keys(object)) {
+    const before = out.parts.length
     const at = `${pointer}/${pointerSegment(name)}`
     const child = object[name]
     out.key(role, name, at)
@@ -87,7 +93,10 @@ function visitObject(out: Collector, object: JsonObject, outer: Role, pointer: s
     else if (name === 'input' && typeof type === 'string') out.walk(role, child, at)
     else if (name === 'source' && isPlainText(source)) readPlainText(out, source, role, at)
     else visit(out, child, role, at, depth + 1)
+    if (name === 'name' && typeof child === 'string') named = out.since(before)
+    else if (name === 'input' && typeof type === 'string') given = out.since(before)
   }
+  joinCall(out, named, given)
 }
 
 /** `{"type": "text", "media_type": "text/plain", "data": …}`: always text. */

@@ -4,11 +4,12 @@
  */
 import type { Json, JsonObject } from '../../base/chat.js'
 import type { TurnFacts } from '../dialect.js'
-import { type StreamShape, type StreamSink, unreadable } from '../reply-stream.js'
+import { failureOf, type StreamFailure } from '../failure.js'
+import { type Pushed, type StreamShape, type StreamSink, unreadable } from '../reply-stream.js'
 import { isObject, pointerSegment } from '../rewrite.js'
 import { type Fields, index, isIndex, object, readFields, type Taker, walked } from '../taken.js'
 import type { Collector } from '../walk.js'
-import { takeWhole } from '../whole-value.js'
+import { takeTexts, takeWhole } from '../whole-value.js'
 import { readBlock } from './blocks.js'
 import { names } from './names.js'
 import { readMessage } from './reply.js'
@@ -33,6 +34,9 @@ const eventFields: Readonly<Record<string, Fields<Collector>>> = {
   ping: {}
 }
 
+/** Of an event that is not known: it becomes a line of its own. */
+const typePattern = /^[a-z][a-z0-9_.]{0,127}$/
+
 export class MessageStreamShape implements StreamShape {
   readonly names = names
   readonly endMarker = undefined
@@ -40,9 +44,12 @@ export class MessageStreamShape implements StreamShape {
   /** Only `message_stop` ends it. */
   readonly complete = false
   answerId: string | undefined
+  failure: StreamFailure | undefined
   /** Blocks that the upstream has begun and not ended. */
   readonly #open = new Set<number>()
   readonly #citations = new Map<number, number>()
+  /** Events of unknown types. */
+  #others = 0
   /** The state of the stream as the client has seen it. */
   readonly #seen = {
     started: false,
@@ -52,13 +59,15 @@ export class MessageStreamShape implements StreamShape {
     stopped: false
   }
 
-  read(event: JsonObject, sink: StreamSink, name: string | undefined): 'more' | 'end' {
+  read(event: JsonObject, sink: StreamSink, name: string | undefined): Pushed {
     const { type } = event
     if (typeof type !== 'string') throw unreadable('an event has no type')
     if (name !== undefined && name !== type) throw unreadable('the name and the type of an event differ')
-    if (type === 'error') throw unreadable('the upstream sent an error event')
-    // The texts of an unknown event type cannot be assembled, and so not judged.
-    if (!Object.hasOwn(eventFields, type)) throw unreadable('an event of an unknown type')
+    if (type === 'error') {
+      this.failure = failureOf(event.error, event)
+      return 'failed'
+    }
+    if (!Object.hasOwn(eventFields, type)) return this.#readOther(type, event, sink)
     readFields(eventFields[type]!, event, '', sink.rest, walked(sink.rest, 'parameter'))
     switch (type) {
       case 'message_start':
@@ -82,6 +91,26 @@ export class MessageStreamShape implements StreamShape {
     }
   }
 
+  /**
+   * An event of a type that this API may add (docs.anthropic.com/en/api/versioning), which clients ignore. Every text is judged: of
+   * increments as one, of other events each with the end of the one before it.
+   */
+  #readOther(type: string, event: JsonObject, sink: StreamSink): 'more' {
+    if (!typePattern.test(type)) throw unreadable('an event has no type')
+    sink.rest.word('parameter', type, '/type')
+    const block = isIndex(event.index) ? `/content/${event.index}/${type}` : `/events/${type}`
+    const isIncrement = type.endsWith('_delta')
+    const pointer = isIncrement ? block : `${block}/${this.#others++}`
+    for (const name of Object.keys(event)) {
+      if (name === 'type') continue
+      const at = `${pointer}/${pointerSegment(name)}`
+      sink.rest.key('assistant', name, at)
+      takeTexts(sink, event, name, at)
+    }
+    if (!isIncrement) sink.close(`${pointer}/`)
+    return 'more'
+  }
+
   #readStart({ index, content_block: block }: JsonObject, sink: StreamSink): void {
     if (!isIndex(index) || !isObject(block)) throw unreadable('content_block_start without index or block')
     if (this.#open.has(index)) throw unreadable('a block is begun twice')
@@ -93,7 +122,7 @@ export class MessageStreamShape implements StreamShape {
       delete whole[field]
       sink.delta(`${pointer}/${field}`, block, field)
     }
-    readBlock(sink.rest, whole, 'assistant', pointer)
+    sink.rest.join(readBlock(sink.rest, whole, 'assistant', pointer))
   }
 
   #readDelta(event: JsonObject, sink: StreamSink): void {

@@ -11,12 +11,14 @@ import { isObject } from '../rewrite.js'
 
 const typeOf: Readonly<Record<number, string>> = {
   401: 'authentication_error',
+  402: 'billing_error',
   403: 'permission_error',
   404: 'not_found_error',
   413: 'request_too_large',
   429: 'rate_limit_error',
   503: 'overloaded_error',
-  504: 'timeout_error'
+  504: 'timeout_error',
+  529: 'overloaded_error'
 }
 
 /** `details.error_code` is where the SDKs look for a stable code; the message leads with it for everyone else. */

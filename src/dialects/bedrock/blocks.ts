@@ -4,6 +4,7 @@
  */
 import type { Json, JsonObject, Media, Role } from '../../base/chat.js'
 import { invalid } from '../../base/errors.js'
+import { joinCall } from '../calls.js'
 import { isObject, pointerSegment } from '../rewrite.js'
 import { append, type Collector, lastSegment } from '../walk.js'
 import { names } from './names.js'
@@ -73,8 +74,13 @@ function visit(out: Collector, value: Json, role: Role, pointer: string): void {
   }
 }
 
+const nothing: readonly number[] = []
+
 function visitObject(out: Collector, object: JsonObject, role: Role, pointer: string): void {
+  let named: readonly number[] = nothing
+  let given: readonly number[] = nothing
   for (const name of Object.keys(object)) {
+    const before = out.parts.length
     const at = `${pointer}/${pointerSegment(name)}`
     const child = object[name]!
     out.key(role, name, at)
@@ -86,7 +92,10 @@ function visitObject(out: Collector, object: JsonObject, role: Role, pointer: st
     else if (dataFields.has(name)) out.walk(role, child, at)
     else if (wordFields.has(name) && typeof child === 'string') out.word(role, child, at)
     else visit(out, child, role, at)
+    if (name === 'name' && typeof child === 'string') named = out.since(before)
+    else if (name === 'input') given = out.since(before)
   }
+  joinCall(out, named, given)
 }
 
 /** Its bytes are media; a text, or a list of texts, in their place is read. */

@@ -14,7 +14,7 @@ import * as anthropic from '../anthropic/write.js'
 import type { Target, TurnFacts } from '../dialect.js'
 import { messageOf } from '../event-stream.js'
 import { stringField } from '../fields.js'
-import { unreadable, type WireEvent } from '../reply-stream.js'
+import { type Pushed, type StreamSink, unreadable, type WireEvent } from '../reply-stream.js'
 import { isObject } from '../rewrite.js'
 import { modelOf } from './model.js'
 import { isPadding } from './stream.js'
@@ -49,6 +49,12 @@ export class InvokeStreamShape extends MessageStreamShape {
     const text = Buffer.from(bytes, 'base64')
     if (!isUtf8(text)) throw unreadable('a chunk is not UTF-8')
     return { data: text.toString() }
+  }
+
+  /** Here errors come as exceptions. */
+  override read(event: JsonObject, sink: StreamSink, name: string | undefined): Pushed {
+    if (event.type === 'error') throw unreadable('the upstream sent an error event')
+    return super.read(event, sink, name)
   }
 
   override frame(event: JsonObject): string {

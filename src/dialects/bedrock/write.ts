@@ -23,7 +23,7 @@ const typeOf: Readonly<Record<number, string>> = {
 }
 
 function errorType(status: number): string {
-  return typeOf[status] ?? 'ValidationException'
+  return typeOf[status] ?? (status >= 500 ? 'ServiceUnavailableException' : 'ValidationException')
 }
 
 /** Where the SDKs look for an error's type. */

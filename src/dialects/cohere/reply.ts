@@ -1,6 +1,6 @@
 /** Reads an answer that is not streamed: its content, thoughts, plan, calls, citations, and every other leaf. */
 import type { ChatReply, Json, JsonObject } from '../../base/chat.js'
-import { readToolCalls } from '../openai-chat/request.js'
+import { readReplyCalls } from '../openai-chat/request.js'
 import { isObject } from '../rewrite.js'
 import { any, type Fields, object, readFields, walked, word } from '../taken.js'
 import { Collector } from '../walk.js'
@@ -12,7 +12,7 @@ const messageFields: Fields<Collector> = {
     out.walk('assistant', value, at)
     out.join(out.since(before))
   }),
-  tool_calls: any((value, out, { at }) => readToolCalls(out, value, 'assistant', at)),
+  tool_calls: any((value, out, { at }) => readReplyCalls(out, value, at)),
   role: word
 }
 const fields: Fields<Collector> = {

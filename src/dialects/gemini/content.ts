@@ -1,7 +1,9 @@
 /** Reads a `Content`, a turn with its role and parts, of requests and whole answers. */
 import type { Json, JsonObject, Media, Role } from '../../base/chat.js'
 import { invalid } from '../../base/errors.js'
+import { joinCallRead } from '../calls.js'
 import { objectAt } from '../fields.js'
+import { kindOf } from '../media.js'
 import { isObject, pointerSegment } from '../rewrite.js'
 import { append, type Collector, lastSegment, refuseTwins, roleNamed } from '../walk.js'
 import { names, spellings } from './names.js'
@@ -12,6 +14,8 @@ const contentFields = new Set(['role', 'parts'])
 const mediaFields = spellings('inlineData', 'fileData')
 /** Fields with results of code or tools. */
 const resultFields = spellings('functionResponse', 'codeExecutionResult', 'toolResponse')
+/** Fields with a call of a tool, the caller's or the API's own. */
+const callFields = spellings('functionCall', 'toolCall')
 /** Encrypted state of a thought. */
 export const opaqueFields = spellings('thoughtSignature')
 
@@ -68,7 +72,11 @@ export function readPart(out: Collector, part: JsonObject, role: Role, pointer: 
     else if (opaqueFields.has(name)) out.opaque(role, value, at)
     else if (mediaFields.has(name)) out.mediaObject(mediaKind(value), role, value, at)
     else if (resultFields.has(name)) append(indexes, readResult(out, value, at))
-    else out.walk(role, value, at)
+    else {
+      const before = out.parts.length
+      out.walk(role, value, at)
+      if (callFields.has(name)) joinCallRead(out, before, at, 'args')
+    }
   }
   return indexes
 }
@@ -94,9 +102,5 @@ const partsField = new Set(['parts'])
 const nameFields = new Set(['id', 'name'])
 
 function mediaKind(value: Json): Media['kind'] {
-  const type = isObject(value) ? (value.mimeType ?? value.mime_type) : undefined
-  return (
-    (['image', 'audio', 'video'] as const).find((kind) => typeof type === 'string' && type.startsWith(`${kind}/`)) ??
-    'file'
-  )
+  return isObject(value) ? kindOf(value.mimeType ?? value.mime_type, value.data) : 'file'
 }

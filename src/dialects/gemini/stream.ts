@@ -4,6 +4,7 @@
  */
 import type { Json, JsonObject } from '../../base/chat.js'
 import type { Framing, TurnFacts } from '../dialect.js'
+import { failureOf, type StreamFailure } from '../failure.js'
 import { isPieceOfMedia } from '../media.js'
 import { type HeardSound, type StreamShape, type StreamSink, unreadable } from '../reply-stream.js'
 import { isObject, pointerSegment } from '../rewrite.js'
@@ -29,6 +30,7 @@ export class GenerateStreamShape implements StreamShape {
   readonly names = names
   readonly endMarker = undefined
   readonly repeats = false
+  failure: StreamFailure | undefined
   readonly #framing: Framing
   /** Candidates that were begun, and those of them that were given a reason to end. */
   readonly #begun = new Set<number>()
@@ -61,9 +63,13 @@ export class GenerateStreamShape implements StreamShape {
     return this.#isBlocked || (this.#begun.size > 0 && this.#ended.size === this.#begun.size)
   }
 
-  read(chunk: JsonObject, sink: StreamSink, name: string | undefined, heard?: HeardSound): 'more' {
+  read(chunk: JsonObject, sink: StreamSink, name: string | undefined, heard?: HeardSound): 'more' | 'failed' {
     if (name !== undefined) throw unreadable('the upstream sent a named event')
-    if ('error' in chunk) throw unreadable('the upstream sent an error in its stream')
+    const { error = null } = chunk
+    if (error !== null) {
+      this.failure = failureOf(error, { error })
+      return 'failed'
+    }
     const { candidates, promptFeedback } = chunk
     if (candidates !== undefined && !Array.isArray(candidates)) throw unreadable('candidates is not an array')
     if (heard !== undefined) return this.#readHeard(chunk, heard, sink)
@@ -135,7 +141,7 @@ export class GenerateStreamShape implements StreamShape {
       if (!callFields.has(name)) continue
       const { args, ...rest } = readPartialArgs(value, at, sink)
       whole[name] = rest
-      if (args !== undefined) takeWhole(sink, value, 'args', `${at}/${this.#calls++}/args`)
+      if (args !== undefined) sink.join(takeWhole(sink, value, 'args', `${at}/${this.#calls++}/args`))
     }
   }
 

@@ -32,7 +32,7 @@ function envelope(status: number, code: string, message: string, facts: JsonObje
     error: {
       code: status,
       message,
-      status: statusOf[status] ?? 'INVALID_ARGUMENT',
+      status: statusOf[status] ?? (status >= 500 ? 'UNAVAILABLE' : 'INVALID_ARGUMENT'),
       details: [{ '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason: code, domain: 'sluicegate', metadata }]
     }
   }

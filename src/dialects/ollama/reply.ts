@@ -1,5 +1,6 @@
 /** Reads answers that are not streamed. */
 import type { ChatReply, Json, JsonObject } from '../../base/chat.js'
+import { readReplyCalls } from '../openai-chat/request.js'
 import { isObject } from '../rewrite.js'
 import { any, type Fields, object, readFields, walked, word, wordsOf } from '../taken.js'
 import { tokenTexts } from '../tokens.js'
@@ -15,7 +16,11 @@ const beside: Fields<Collector> = {
   context: wordsOf('assistant'),
   done_reason: word
 }
-const messageFields: Fields<Collector> = { role: word, images: beside.images! }
+const messageFields: Fields<Collector> = {
+  tool_calls: any((value, out, { at }) => readReplyCalls(out, value, at)),
+  role: word,
+  images: beside.images!
+}
 const chatFields: Fields<Collector> = {
   message: object((value, out, { at }) => readFields(messageFields, value, at, out, walked(out, 'assistant'))),
   ...beside

@@ -1,7 +1,8 @@
 /** The lines of a streamed answer: each an answer whose texts continue those of the lines before it, the last with `done`. */
 import type { Json, JsonObject } from '../../base/chat.js'
 import type { TurnFacts } from '../dialect.js'
-import { type StreamShape, type StreamSink, unreadable } from '../reply-stream.js'
+import { failureOf, type StreamFailure } from '../failure.js'
+import { type Pushed, type StreamShape, type StreamSink, unreadable } from '../reply-stream.js'
 import { isObject } from '../rewrite.js'
 import { any, type Fields, object, ofRest, readFields, string, type Taker, walked, word } from '../taken.js'
 import { tokenTexts } from '../tokens.js'
@@ -17,6 +18,7 @@ export class LinesShape implements StreamShape {
   readonly names = names
   readonly endMarker = undefined
   readonly repeats = false
+  failure: StreamFailure | undefined
   /** Only a line with `done` ends it. */
   readonly complete = false
   readonly #operation: Operation
@@ -43,8 +45,12 @@ export class LinesShape implements StreamShape {
     this.#operation = operation
   }
 
-  read(value: JsonObject, sink: StreamSink): 'more' | 'end' {
-    if ('error' in value) throw unreadable('the upstream sent an error in its stream')
+  read(value: JsonObject, sink: StreamSink): Pushed {
+    const { error = null } = value
+    if (error !== null) {
+      this.failure = failureOf(error, { error })
+      return 'failed'
+    }
     if (typeof value.done !== 'boolean') throw unreadable('a line does not say whether it is the last')
     if (value.message !== undefined && !isObject(value.message)) throw unreadable('a message is not an object')
     readFields(this.#lineFields, value, '', { sink }, walked(sink.rest, 'parameter'))
@@ -59,7 +65,7 @@ export class LinesShape implements StreamShape {
       const at = `${pointer}/${this.#calls++}`
       for (const name of Object.keys(call)) {
         sink.rest.key('assistant', name, `${at}/${name}`)
-        takeWhole(sink, call, name, `${at}/${name}`)
+        sink.join(takeWhole(sink, call, name, `${at}/${name}`))
       }
     }
     return true

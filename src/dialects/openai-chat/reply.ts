@@ -5,12 +5,12 @@ import { names } from '../openai/names.js'
 import { isObject } from '../rewrite.js'
 import { any, type Fields, object, readFields, walked, word } from '../taken.js'
 import { Collector } from '../walk.js'
-import { readFunction, readToolCalls } from './request.js'
+import { readFunction, readReplyCalls } from './request.js'
 
 const bodyFields = new Set(['choices'])
 
 const messageFields: Fields<Collector> = {
-  tool_calls: any((value, out, { at }) => readToolCalls(out, value, 'assistant', at)),
+  tool_calls: any((value, out, { at }) => readReplyCalls(out, value, at)),
   function_call: any((value, out, { at }) => readFunction(out, value, 'assistant', at)),
   role: word,
   audio: object((value, out, { at }) => out.mediaObject('audio', 'assistant', value, at))

@@ -1,6 +1,7 @@
 /** Reads `POST /v1/chat/completions`: every string leaf and key with its role. */
 import type { ChatRequest, Json, JsonObject, Role } from '../../base/chat.js'
 import { invalid } from '../../base/errors.js'
+import { joinCallRead, joinCalls } from '../calls.js'
 import { readDefinitions } from '../definitions.js'
 import { readContent } from '../openai/content.js'
 import { names } from '../openai/names.js'
@@ -12,7 +13,7 @@ import { Collector, lastSegment } from '../walk.js'
 
 const messageFields = new Set(['role', 'content', 'tool_calls', 'function_call'])
 const audioMessageFields = new Set([...messageFields, 'audio'])
-const bodyFields = new Set(['messages', 'tools', 'functions', 'response_format'])
+const bodyFields = new Set(['messages', 'tools', 'functions', 'response_format', 'prediction'])
 
 export function readRequest(body: JsonObject): ChatRequest {
   const { messages } = body
@@ -26,11 +27,24 @@ export function readRequest(body: JsonObject): ChatRequest {
   readDefinitions(out, body.tools, '/tools')
   readDefinitions(out, body.functions, '/functions')
   readDefinitions(out, body.response_format, '/response_format')
+  readPrediction(out, body.prediction)
   readTokenFields(out, body)
   out.rest('parameter', body, '', bodyFields)
   // Field by field: to spread the options took half of the reading of a short chat.
   return { model, stream, metadata, parts: out.parts, joined: out.joined, media: out.media, session: undefined }
 }
+
+/** What the answer is expected to say: a text, or parts that are read as one. */
+function readPrediction(out: Collector, prediction: Json | undefined): void {
+  if (!isObject(prediction)) {
+    out.walk('parameter', prediction, '/prediction')
+    return
+  }
+  out.join(readContent(out, prediction.content, 'parameter', '/prediction/content', undefined))
+  out.rest('parameter', prediction, '/prediction', contentField)
+}
+
+const contentField = new Set(['content'])
 
 function readMessages(out: Collector, messages: readonly Json[]): void {
   const turns = new Turns(out)
@@ -67,7 +81,7 @@ function joinBeside(out: Collector, before: number, indexes: readonly number[], 
 }
 
 /** Arguments are read as they are written: what is decoded from them says the same once more. */
-const beside = new Set(['name', 'arguments', 'refusal', 'reasoning', 'reasoning_content'])
+const beside = new Set(['name', 'arguments', 'input', 'refusal', 'reasoning', 'reasoning_content'])
 
 /** Tool calls and the legacy function call: names, and arguments as written and as decoded. */
 function readCalls(out: Collector, message: JsonObject, role: Role, pointer: string): void {
@@ -79,6 +93,13 @@ function readCalls(out: Collector, message: JsonObject, role: Role, pointer: str
 export function readToolCalls(out: Collector, calls: Json | undefined, role: Role, pointer: string): void {
   if (!Array.isArray(calls)) out.walk(role, calls, pointer)
   else for (let i = 0; i < calls.length; i++) readCall(out, calls[i], role, `${pointer}/${i}`)
+}
+
+/** The calls of an answer, which are read one after the other. */
+export function readReplyCalls(out: Collector, calls: Json | undefined, pointer: string): void {
+  const before = out.parts.length
+  readToolCalls(out, calls, 'assistant', pointer)
+  joinCalls(out, before)
 }
 
 function readCall(out: Collector, call: Json | undefined, role: Role, pointer: string): void {
@@ -95,9 +116,11 @@ export function readFunction(out: Collector, call: Json, role: Role, pointer: st
     out.walk(role, call, pointer)
     return
   }
+  const before = out.parts.length
   if (typeof call.arguments === 'string') out.embedded(role, call.arguments, `${pointer}/arguments`)
   else out.walk(role, call.arguments, `${pointer}/arguments`)
   out.rest(role, call, pointer, functionFields)
+  if (isObject(call.arguments)) joinCallRead(out, before, pointer, 'arguments')
 }
 
 const callFields = new Set(['function'])

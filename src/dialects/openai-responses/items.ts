@@ -6,6 +6,7 @@
  */
 import type { Json, JsonObject, Role } from '../../base/chat.js'
 import { invalid } from '../../base/errors.js'
+import { readDefinitions } from '../definitions.js'
 import { readContent, readPart } from '../openai/content.js'
 import { openaiRoles } from '../openai/request.js'
 import { isObject, pointerSegment } from '../rewrite.js'
@@ -85,6 +86,7 @@ export function readItem(
         ? readPart(out, value, ofTool, at)
         : readContent(out, value, ofTool, at, field === undefined ? undefined : `${field}.${name}`)
       if (ofTool === role) append(indexes, read)
+      else out.join(read)
     } else if (typeof value === 'string' && Object.hasOwn(growing, name)) {
       indexes.push(leaf(item, name, role, at, growing[name]!))
     } else readField(out, item, name, role, at)
@@ -98,9 +100,13 @@ function readField(out: Collector, item: JsonObject, name: string, role: Role, a
   if (name === 'encrypted_content') out.opaque(role, value, at)
   else if (name === 'result' && item.type === 'image_generation_call' && typeof value === 'string') {
     out.mediaObject('image', role, value, at)
-  } else if (name === 'tools') out.walk('definition', value, at)
-  // Search results are the words of their sources.
-  else out.walk(name === 'results' ? 'tool' : role, value, at)
+  } else if (name === 'tools') readDefinitions(out, value, at)
+  else if (name === 'results') {
+    // Search results are the words of their sources.
+    const before = out.parts.length
+    out.walk('tool', value, at)
+    out.join(out.since(before))
+  } else out.walk(role, value, at)
 }
 
 function readWord(out: Collector, value: Json, role: Role, pointer: string): void {

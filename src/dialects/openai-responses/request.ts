@@ -32,12 +32,14 @@ export function readRequest(body: JsonObject): ChatRequest {
   const out = new Collector(names)
   const turns = new Turns(out)
   if (instructions !== undefined) turns.add('system', [out.text('system', instructions, '/instructions')])
+  // A stored prompt stands before the input.
+  const variables = readPrompt(out, body.prompt)
+  if (variables.length > 0) turns.add('user', variables)
   if (typeof input === 'string') turns.add('user', [out.text('user', input, '/input')])
   else if (Array.isArray(input)) readInput(out, turns, input)
   else if (isGiven(input)) throw invalid('input', 'wrong_type', 'input must be a string or an array of items.')
   else if (!isGiven(body.prompt)) throw invalid('input', 'missing', 'The field input is required.')
   turns.end()
-  readPrompt(out, body.prompt)
   readDefinitions(out, body.tools, '/tools')
   if (Array.isArray(body.tools)) readToolFiles(out, body.tools)
   readDefinitions(out, body.text, '/text')
@@ -78,11 +80,14 @@ function readToolFiles(out: Collector, tools: readonly Json[]): void {
   }
 }
 
-/** A prompt stored by the API, with the caller's variables. */
-export function readPrompt(out: Collector, prompt: Json | undefined, pointer = '/prompt'): void {
+/**
+ * A prompt stored by the API, with the caller's variables.
+ * @returns indexes of the texts of the variables, which a model reads as one
+ */
+export function readPrompt(out: Collector, prompt: Json | undefined, pointer = '/prompt'): number[] {
   if (!isObject(prompt) || !isObject(prompt.variables)) {
     out.walk('parameter', prompt, pointer)
-    return
+    return []
   }
   out.rest('parameter', prompt, pointer, new Set(['variables']))
   const { variables } = prompt
@@ -94,7 +99,9 @@ export function readPrompt(out: Collector, prompt: Json | undefined, pointer = '
     if (isObject(value)) readPart(out, value, 'user', at)
     else out.walk('user', value, at)
   }
-  out.join(out.since(before))
+  const indexes = out.since(before)
+  out.join(indexes)
+  return indexes
 }
 
 /** The API's own id of a conversation. A chain by `previous_response_id` has a new id each time: see `after`. */

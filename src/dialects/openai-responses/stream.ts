@@ -4,9 +4,10 @@
  */
 import type { JsonObject } from '../../base/chat.js'
 import type { TurnFacts } from '../dialect.js'
+import { failureOf, type StreamFailure } from '../failure.js'
 import { isPieceOfMedia } from '../media.js'
 import { names } from '../openai/names.js'
-import { type StreamShape, type StreamSink, unreadable } from '../reply-stream.js'
+import { type Pushed, type StreamShape, type StreamSink, unreadable } from '../reply-stream.js'
 import { isObject } from '../rewrite.js'
 import { type Fields, index, indexOf, number, object, readFields, type Taker, walked } from '../taken.js'
 import { terminal, textPlaces } from './events.js'
@@ -56,12 +57,16 @@ export class ResponseStreamShape implements StreamShape {
   readonly repeats = true
   readonly complete = false
   answerId: string | undefined
+  failure: StreamFailure | undefined
   readonly #seen = new SeenResponse()
 
-  read(event: JsonObject, sink: StreamSink): 'more' | 'end' {
+  read(event: JsonObject, sink: StreamSink): Pushed {
     const { type } = event
     if (typeof type !== 'string' || !typePattern.test(type)) throw unreadable('an event has no type')
-    if (type === 'error') throw unreadable('the upstream sent an error event')
+    if (type === 'error') {
+      this.failure = failureIn(event)
+      return 'failed'
+    }
     // Padding against size analysis: useless where frames are held back, and noise to judge.
     delete event.obfuscation
     sink.rest.word('parameter', type, '/type')
@@ -101,6 +106,13 @@ export class ResponseStreamShape implements StreamShape {
   end(): string {
     return ''
   }
+}
+
+/** The fields of the error stand at the top of its event, or in one of their own. */
+function failureIn(event: JsonObject): StreamFailure {
+  const { code = null, message = null, param = null } = event
+  const error = isObject(event.error) ? event.error : { message, type: code ?? 'server_error', param, code }
+  return failureOf(error, event, { error })
 }
 
 /** The string that continues or repeats a text, by the event's type. */

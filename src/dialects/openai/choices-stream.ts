@@ -5,6 +5,7 @@
 import type { Json, JsonObject } from '../../base/chat.js'
 import type { Holder } from '../channel.js'
 import type { TurnFacts } from '../dialect.js'
+import { failureOf, type StreamFailure } from '../failure.js'
 import { dataKind, isPieceOfMedia } from '../media.js'
 import { type HeardSound, type StreamShape, type StreamSink, unreadable } from '../reply-stream.js'
 import { isObject, pointerSegment } from '../rewrite.js'
@@ -34,9 +35,10 @@ export class ChoicesStreamShape implements StreamShape {
   readonly endMarker = endMarker
   readonly forgetTokens = forgetTokens
   readonly repeats = false
-  /** Nothing but the end marker ends it. */
-  readonly complete = false
+  failure: StreamFailure | undefined
+  /** Choices that were begun, and those of them that were given a reason to end. */
   readonly #choices = new Set<number>()
+  readonly #ended = new Set<number>()
   readonly #heard = new HeardEvents()
   readonly #filtered: ChoiceWriter['filteredStream']
 
@@ -44,9 +46,18 @@ export class ChoicesStreamShape implements StreamShape {
     this.#filtered = filtered
   }
 
-  read(chunk: JsonObject, sink: StreamSink, name: string | undefined, heard?: HeardSound): 'more' {
-    if (name === 'error') throw unreadable('the upstream sent an error event')
-    if ('error' in chunk) throw unreadable('the upstream sent an error in its stream')
+  /** Some servers leave out the end marker. */
+  get complete(): boolean {
+    return this.#choices.size > 0 && this.#ended.size === this.#choices.size
+  }
+
+  read(chunk: JsonObject, sink: StreamSink, name: string | undefined, heard?: HeardSound): 'more' | 'failed' {
+    // Some servers name the event; clients of this API look for the field.
+    const error = chunk.error ?? (name === 'error' ? chunk : null)
+    if (error !== null) {
+      this.failure = failureOf(error, { error })
+      return 'failed'
+    }
     // Padding against size analysis: useless where frames are held back, and noise to judge.
     delete chunk.obfuscation
     const { choices } = chunk
@@ -68,7 +79,10 @@ export class ChoicesStreamShape implements StreamShape {
       // A client of the stream reads `delta`; the reader of the whole knows the same place as `message`.
       readLeaves(choice, name, name === 'delta' ? `${pointer}/message` : at, sink)
     })
-    if (typeof choice.finish_reason === 'string') sink.close(`${pointer}/`)
+    if (typeof choice.finish_reason === 'string') {
+      this.#ended.add(number)
+      sink.close(`${pointer}/`)
+    }
   }
 
   /** A chunk with transcribed sound has no other sound: our own transcription stage wrote it. */

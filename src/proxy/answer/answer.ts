@@ -1,6 +1,6 @@
 /**
- * The stage that judges a whole answer, and the checks that every answer shares: its verdict, and the search for the
- * upstream's credential in it. `stream.ts` judges streamed answers.
+ * The stage that judges a whole answer, and the verdict that every answer shares. `read.ts` reads it, `stream.ts` judges
+ * streamed answers.
  */
 
 import { isUtf8 } from 'node:buffer'
@@ -10,9 +10,6 @@ import { strictestAct } from '../../base/unscannable.js'
 import { type Denial, refusalOf } from '../../dialects/denial.js'
 import type { TextAnswers } from '../../dialects/dialect.js'
 import { isObject } from '../../dialects/rewrite.js'
-import { Secret } from '../../dialects/secret.js'
-import { decodeBody } from '../../edge/body.js'
-import { type ReadJson, readJson } from '../../json/parse.js'
 import type { SessionStore } from '../../policy/evaluate/session.js'
 import type { Evaluation } from '../../policy/evaluation.js'
 import type { Denials } from '../denials.js'
@@ -22,8 +19,17 @@ import { turnFacts } from '../reply.js'
 import type { MediaStage } from '../request/media.js'
 import type { ReviewDesk } from '../review.js'
 import { credentialRefused } from '../upstream/answered.js'
-import { codingOf, discard, readAll, type UpstreamAnswer } from '../upstream/send.js'
+import { UnreadFailure } from '../upstream/failure.js'
+import { discard, type UpstreamAnswer } from '../upstream/send.js'
 import { raise, redactBody, type Verdicts } from '../verdict.js'
+import {
+  type AnswerValue,
+  readDecoded,
+  readValue,
+  refuseCredential,
+  refuseSpelledCredential,
+  unusable
+} from './read.js'
 import { isSoundType, readSound } from './sound.js'
 
 /** Media types that the log may name where they replace an answer. Any other type is the upstream's own words. */
@@ -37,14 +43,6 @@ const knownTypes: ReadonlySet<string> = new Set([
   'text/html',
   'text/plain'
 ])
-
-/** An answer has more values than a request may: a long one with token probabilities holds hundreds of thousands. */
-const answerNodes = 1_000_000
-
-interface AnswerValue {
-  value: JsonObject
-  bytes: string | Buffer
-}
 
 export interface Judged {
   /** Undefined: as it came. */
@@ -93,31 +91,44 @@ export class Answers {
     }
     if (ok && answersWithSound === true && isSoundType(type)) return this.#passSound(exchange, answer, type)
     if (ok && textAnswers?.types.has(type) === true) return this.#judgeText(exchange, answer, type, textAnswers)
+    if (answer.status >= 400) return this.#judgeFailure(exchange, answer, type)
     // A redirect is not followed: it could lead to a host that is not in the configuration.
-    if ((!ok && answer.status < 400) || !(type === 'application/json' || type.endsWith('+json'))) {
+    if (!ok || !isJson(type)) {
       discard(answer.body)
-      throw new Fault('upstream_error', {
-        internal: `status ${answer.status}, type ${knownTypes.has(type) ? type : 'another'}`
-      })
+      throw unusable(said(answer, type))
     }
-    const read = readValue(answer, this.#deps.answerLimit)
+    const read = readValue(answer, this.#deps.answerLimit, isObject, unusable)
     return read instanceof Promise
       ? read.then((read) => this.#judgeValue(exchange, answer, read))
       : this.#judgeValue(exchange, answer, read)
   }
 
-  #judgeValue(exchange: Exchange, answer: UpstreamAnswer, { value, bytes }: AnswerValue): Promise<Reply> {
+  #judgeValue(exchange: Exchange, answer: UpstreamAnswer, { value, bytes }: AnswerValue<JsonObject>): Promise<Reply> {
     this.passIfOff(exchange)
-    const { key } = answer
-    const judging = isOk(answer) ? this.ofReply(exchange, value, key) : this.#judgeError(exchange, value, key)
-    return judging.then((judged) =>
+    return this.ofReply(exchange, value, answer.key).then((judged) =>
       replyOf(exchange, answer, judged, jsonType, judged.body === undefined ? bytes : JSON.stringify(judged.body))
     )
   }
 
+  /** Judges an error. Of one that is not readable the status passes, which tells a client whether to try again. */
+  async #judgeFailure(exchange: Exchange, answer: UpstreamAnswer, type: string): Promise<Reply> {
+    const unread = (internal: string, cause?: unknown) =>
+      new UnreadFailure(exchange, answer, `${said(answer, type)}: ${internal}`, cause)
+    if (!isJson(type)) {
+      discard(answer.body)
+      throw unread('not JSON')
+    }
+    const { value, bytes } = await readValue(answer, this.#deps.answerLimit, isError, unread)
+    this.passIfOff(exchange)
+    const isList = Array.isArray(value)
+    const judged = await this.ofError(exchange, isList ? { error: value } : value, answer.key)
+    const changed = isList ? judged.body?.error : judged.body
+    return replyOf(exchange, answer, judged, jsonType, changed === undefined ? bytes : JSON.stringify(changed))
+  }
+
   /** @param type one of those that the dialect names */
   async #judgeText(exchange: Exchange, answer: UpstreamAnswer, type: string, form: TextAnswers): Promise<Reply> {
-    const bytes = await readDecoded(answer, this.#deps.answerLimit)
+    const bytes = await readDecoded(answer, this.#deps.answerLimit, unusable)
     if (!isUtf8(bytes)) throw new Fault('upstream_error', { internal: 'the answer is not UTF-8' })
     const value = form.read(bytes.toString())
     refuseCredential(answer.key, value)
@@ -214,8 +225,11 @@ export class Answers {
     }
   }
 
-  /** The text of an upstream's error is judged as well; a client gets it with its status only if it passes. */
-  async #judgeError(exchange: Exchange, body: JsonObject, key: string | undefined): Promise<Judged> {
+  /**
+   * The text of an upstream's error is judged as well; a client gets it with its status only if it passes.
+   * @throws Fault `upstream_error` where it does not
+   */
+  async ofError(exchange: Exchange, body: JsonObject, key: string | undefined): Promise<Judged> {
     const { route } = exchange
     if (route.output === 'off') return asItCame
     const content = route.spoken.readError(body)
@@ -319,49 +333,25 @@ function redactReply(exchange: Exchange, body: JsonObject, content: ChatContent,
   return { body }
 }
 
-/**
- * @returns the value, and its text: the original bytes where every parser reads this value from them, else its
- * serialisation
- */
-function readValue(answer: UpstreamAnswer, limit: number): AnswerValue | Promise<AnswerValue> {
-  const coding = codingOf(answer)
-  const { body } = answer
-  const isPlain = coding === undefined || coding === 'identity'
-  if (isPlain && Buffer.isBuffer(body) && body.length <= limit) return parse(answer, body)
-  return readDecoded(answer, limit).then((decoded) => parse(answer, decoded))
-}
-
-async function readDecoded(answer: UpstreamAnswer, limit: number): Promise<Buffer> {
-  const bytes = await readAll(answer, limit)
-  try {
-    return await decodeBody(bytes, codingOf(answer), limit)
-  } catch (cause) {
-    throw unreadable(cause)
-  }
-}
-
-function parse(answer: UpstreamAnswer, decoded: Buffer): AnswerValue {
-  let read: ReadJson
-  try {
-    read = readJson(decoded, { nodes: answerNodes })
-  } catch (cause) {
-    throw unreadable(cause)
-  }
-  const { value, isPlain } = read
-  if (!isObject(value)) throw new Fault('upstream_error', { internal: 'the answer is not an object' })
-  refuseCredential(answer.key, value)
-  return { value, bytes: isPlain ? decoded : JSON.stringify(value) }
-}
-
-function unreadable(cause: unknown): Fault {
-  return new Fault('upstream_error', { cause, internal: 'the answer is not readable' })
-}
-
 /** Told by the media type; a type that whole answers share counts only where a stream was requested. */
 export function isStreamed({ route, chat, inbound }: Exchange, answer: UpstreamAnswer): boolean {
   if (!isOk(answer)) return false
   const framing = route.spoken.framing(inbound.target)
   return mediaType(answer) === mediaTypes[framing].received && (framing === 'sse' || chat.stream)
+}
+
+/** Google writes the error of a stream that is an array as an array, and that of its endpoint for OpenAI's clients. */
+function isError(value: Json): value is JsonObject | JsonObject[] {
+  return Array.isArray(value) ? value.length > 0 && value.every(isObject) : isObject(value)
+}
+
+function isJson(type: string): boolean {
+  return type === 'application/json' || type.endsWith('+json')
+}
+
+/** What is logged of an answer that is not read. */
+function said({ status }: UpstreamAnswer, type: string): string {
+  return `status ${status}, type ${knownTypes.has(type) ? type : 'another'}`
 }
 
 function isOk({ status }: UpstreamAnswer): boolean {
@@ -372,23 +362,4 @@ function mediaType({ headers }: UpstreamAnswer): string {
   const type = headers['content-type'] ?? ''
   const end = type.indexOf(';')
   return (end === -1 ? type : type.slice(0, end)).trim().toLowerCase()
-}
-
-/**
- * The upstream's credential must not be shown to a client.
- * @throws Fault `upstream_error` where a leaf or key of the value holds it, plain or escaped
- */
-export function refuseCredential(key: string | undefined, value: Json): void {
-  if (key !== undefined && new Secret(key).isWithin(value)) throw shown()
-}
-
-/** @throws Fault `upstream_error` where consecutive texts spell the credential */
-function refuseSpelledCredential(key: string | undefined, { parts }: Pick<ChatContent, 'parts'>): void {
-  if (key === undefined) return
-  const texts = parts.filter(({ isKey, role }) => isKey !== true && role !== 'parameter').map(({ text }) => text)
-  if (new Secret(key).isAcross(texts)) throw shown()
-}
-
-function shown(): Fault {
-  return new Fault('upstream_error', { internal: 'the answer holds the credential' })
 }

@@ -8,7 +8,7 @@ import type { Clock } from '../../base/clock.js'
 import { Fault } from '../../base/errors.js'
 import type { Framing } from '../../dialects/dialect.js'
 import { messageOf } from '../../dialects/event-stream.js'
-import type { ReplyStream, WireEvent } from '../../dialects/reply-stream.js'
+import type { Pushed, ReplyStream, WireEvent } from '../../dialects/reply-stream.js'
 import { largeTurns } from '../../edge/large-turns.js'
 import type { Files } from '../../files/file.js'
 import type { Metrics } from '../../observe/metrics.js'
@@ -20,6 +20,8 @@ import { turnFacts } from '../reply.js'
 import type { ReviewDesk } from '../review.js'
 import { HeardAnswer } from '../sound/answer-sound.js'
 import { Ear, isHeard } from '../sound/ear.js'
+import { credentialRefused } from '../upstream/answered.js'
+import { JudgedFailure } from '../upstream/failure.js'
 import { transportFault, type UpstreamAnswer } from '../upstream/send.js'
 import { releaseHeld } from '../verdict.js'
 import type { Answers } from './answer.js'
@@ -71,7 +73,11 @@ export class Streams {
       rest: {
         encoding,
         frames,
-        broken: (error) => route.spoken.errorFrame(transportFault(error), inbound.requestId, inbound.target)
+        broken(error) {
+          const fault = transportFault(error)
+          const frame = fault instanceof JudgedFailure ? fault.frame : undefined
+          return frame ?? route.spoken.errorFrame(fault, inbound.requestId, inbound.target)
+        }
       }
     }
   }
@@ -115,7 +121,7 @@ export class Streams {
     const looks = new Looks(clock)
     let held = 0
     let hasLeft = false
-    let ended = false
+    let pushed: Pushed = 'more'
     let end: StreamEnd = 'client'
     const letGo = ({ text, stopped }: Settled): string => {
       metrics.streamHeldBytes.dec(held)
@@ -145,10 +151,10 @@ export class Streams {
           for (const event of next.value) {
             held += event.data.length
             metrics.streamHeldBytes.inc(event.data.length)
-            ended = stream.push(event) === 'end'
-            if (ended) break
+            pushed = stream.push(event)
+            if (pushed !== 'more') break
           }
-          if (ended) break
+          if (pushed !== 'more') break
         }
         const isSpent = held >= route.hold.bytes
         if (!isSpent && (route.output === 'full' || !looks.areDue(stream))) continue
@@ -164,8 +170,16 @@ export class Streams {
         looks.looked(began)
         if (settled.text !== '') yield letGo(settled)
       }
-      if (!ended && !stream.complete) throw new Fault('upstream_error', { internal: 'the stream ended before its end' })
-      ended = true
+      if (pushed === 'failed') {
+        if (hasLeft) {
+          const settled = await this.settle(exchange, stream, undefined, judgements)
+          if (settled.stopped) return letGo(settled)
+          yield letGo(settled)
+        }
+        throw await this.#failure(exchange, source, stream, hasLeft)
+      }
+      refuseCut(pushed, stream)
+      pushed = 'end'
       const settled = await this.settle(exchange, stream, undefined, judgements)
       end = 'complete'
       return letGo(settled) + (settled.stopped ? '' : stream.end())
@@ -176,8 +190,20 @@ export class Streams {
     } finally {
       metrics.streamEnds.inc({ end })
       metrics.streamHeldBytes.dec(held)
-      source.close(ended)
+      source.close(pushed === 'end')
     }
+  }
+
+  /**
+   * The upstream's own error, judged: for a client that has got nothing yet with its status, else as the last event.
+   * @throws Fault as `Answers.ofError`
+   */
+  async #failure(exchange: Exchange, { key }: Source, stream: ReplyStream, hasLeft: boolean): Promise<Fault> {
+    const { event, body, status } = stream.failure!
+    if (status === 401) return credentialRefused(key)
+    const told = hasLeft ? event : body
+    const { body: changed = told } = await this.#deps.answers.ofError(exchange, told, key)
+    return new JudgedFailure(status, changed, hasLeft ? stream.failed(changed) : undefined)
   }
 
   #mayLeave(
@@ -206,7 +232,8 @@ export class Streams {
     let last = ''
     /** Not passed on yet. */
     let frames = ''
-    let ended = false
+    let hasLeft = false
+    let pushed: Pushed = 'more'
     let end: StreamEnd = 'client'
     const observe = async () => {
       held = 0
@@ -219,23 +246,31 @@ export class Streams {
         const next = await source.events.next()
         if (next.done) break
         for (const event of next.value) {
-          ended = stream.push(event) === 'end'
+          pushed = stream.push(event)
+          if (pushed === 'failed') break
           held += event.data.length
           const frame = rawFrame(source.framing, event, ++count === 1)
           // The end is passed on once all is judged. A bare marker is what `end` writes.
-          if (!ended) frames += frame
+          if (pushed === 'more') frames += frame
           else if (stream.end() === '') last = frame
-          if (ended) break
+          if (pushed === 'end') break
         }
+        if (pushed === 'failed') break
         if (frames !== '' && (!stream.isSpelling || frames.length >= route.hold.bytes)) {
           yield frames
+          hasLeft = true
           frames = ''
         }
-        if (ended) break
+        if (pushed === 'end') break
         if (held >= Math.min(route.hold.bytes, mostAtOnce)) await observe()
       }
-      if (!ended && !stream.complete) throw new Fault('upstream_error', { internal: 'the stream ended before its end' })
-      ended = true
+      if (pushed === 'failed') {
+        await observe()
+        if (hasLeft && frames !== '') yield frames
+        throw await this.#failure(exchange, source, stream, hasLeft)
+      }
+      refuseCut(pushed, stream)
+      pushed = 'end'
       await observe()
       end = 'complete'
       return frames + last + stream.end()
@@ -245,7 +280,7 @@ export class Streams {
       throw reason
     } finally {
       metrics.streamEnds.inc({ end })
-      source.close(ended)
+      source.close(pushed === 'end')
     }
   }
 
@@ -291,6 +326,11 @@ export class Streams {
         throw new Error('unknown decision')
     }
   }
+}
+
+/** @throws Fault `upstream_error` where the stream has ended before its end */
+function refuseCut(pushed: Pushed, { complete }: ReplyStream): void {
+  if (pushed === 'more' && !complete) throw new Fault('upstream_error', { internal: 'the stream ended before its end' })
 }
 
 /** The reason of the abort is the cause, not the error that the transport made of it. */

@@ -7,7 +7,7 @@ import type { JsonObject } from '../../base/chat.js'
 import { Fault } from '../../base/errors.js'
 import { readTranscript } from '../../dialects/openai-realtime/request.js'
 import { parseJson } from '../../json/parse.js'
-import { refuseCredential } from '../answer/answer.js'
+import { refuseCredential } from '../answer/read.js'
 import { refusalOf } from './requests.js'
 import type { Session } from './session.js'
 

@@ -23,7 +23,8 @@ export interface ConnectedUpstreamsDeps {
   audit: Pick<AuditStore, 'append'>
   clock: Clock
   settings(): Settings
-  failure(error: unknown): void
+  /** Told the error of each look for changes, or undefined where it succeeded. */
+  rounds(error: unknown): void
 }
 
 /** A backend as it is shown: never its key. Times are ISO 8601 UTC. */
@@ -71,7 +72,10 @@ export class ConnectedUpstreams {
   /** @param reload puts the configuration in force anew, with what `current` answers then */
   follow(reload: () => Promise<void>): void {
     this.#reload = reload
-    this.#timer = setInterval(() => void this.#look().catch(this.#deps.failure), lookEveryMs)
+    this.#timer = setInterval(
+      () => void this.#look().then(() => this.#deps.rounds(undefined), this.#deps.rounds),
+      lookEveryMs
+    )
     this.#timer.unref()
   }
 
