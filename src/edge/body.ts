@@ -52,6 +52,11 @@ export function hasBody(message: Pick<IncomingMessage, 'headers'>): boolean {
 /** The kind of body that a route takes: JSON, or a form (`dialects/form.ts`). */
 export type BodyKind = 'json' | 'form'
 
+/** The name of a coding, which knows no case (RFC 9110, section 8.4.1). */
+function codingNamed(encoding = 'identity'): string {
+  return encoding.toLowerCase()
+}
+
 /** A 415 for a body that is not of its kind (JSON in UTF-8), or comes in an unknown coding or in more than one. */
 export function checkBodyHeaders(
   message: Pick<IncomingMessage, 'headers'>,
@@ -63,8 +68,8 @@ export function checkBodyHeaders(
   if (kind === 'form') {
     if (boundaryOf(type) === undefined) return new Fault('unsupported_media_type', { message: formMessage })
   } else if (!jsonType.test(type)) return new Fault('unsupported_media_type')
-  const encoding = headers['content-encoding']
-  if (encoding === undefined || encoding === 'identity' || Object.hasOwn(decoders, encoding)) return undefined
+  const coding = codingNamed(headers['content-encoding'])
+  if (coding === 'identity' || Object.hasOwn(decoders, coding)) return undefined
   return new Fault('unsupported_encoding', {
     message: `The content encoding must be one of ${supportedEncodings.join(', ')}, once.`
   })
@@ -93,13 +98,14 @@ export function payloadTooLarge(limit: number): Fault {
  */
 export function decodeBody(bytes: Buffer, encoding: string | undefined, limit: number): Buffer | Promise<Buffer> {
   if (bytes.length > limit) throw payloadTooLarge(limit)
-  if (encoding === undefined || encoding === 'identity') return bytes
-  const decode = Object.hasOwn(decoders, encoding) ? decoders[encoding] : undefined
+  const coding = codingNamed(encoding)
+  if (coding === 'identity') return bytes
+  const decode = Object.hasOwn(decoders, coding) ? decoders[coding] : undefined
   if (decode === undefined) throw new Fault('unsupported_encoding')
   const cap = Math.min(limit, Math.max(ratioFloorBytes, bytes.length * maxRatio))
   return decode(bytes, { maxOutputLength: cap }).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ERR_BUFFER_TOO_LARGE') throw payloadTooLarge(limit)
-    throw new Fault('unsupported_encoding', { message: `The body is not valid ${encoding}.` })
+    throw new Fault('unsupported_encoding', { message: `The body is not valid ${coding}.` })
   })
 }
 
@@ -108,8 +114,9 @@ export function decodeBody(bytes: Buffer, encoding: string | undefined, limit: n
  * @returns a stream that fails where the body is cut or is not in the coding it claims; undefined for an unknown coding
  */
 export function decodeStream(body: Readable, encoding: string | undefined): Readable | undefined {
-  if (encoding === undefined || encoding === 'identity') return body
-  if (!Object.hasOwn(streamDecoders, encoding)) return undefined
+  const coding = codingNamed(encoding)
+  if (coding === 'identity') return body
+  if (!Object.hasOwn(streamDecoders, coding)) return undefined
   // Each side's failure ends the other; its reader is told by the stream itself.
-  return pipeline(body, streamDecoders[encoding]!(), () => {})
+  return pipeline(body, streamDecoders[coding]!(), () => {})
 }

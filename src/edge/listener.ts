@@ -11,6 +11,7 @@ import Fastify, { type FastifyInstance } from 'fastify'
 import { type ErrorCode, errorTable, Fault } from '../base/errors.js'
 import { urlHost } from '../base/units.js'
 import { hasBody } from './body.js'
+import { continueWhenRead } from './continue.js'
 import { plainFault, sendFault } from './faults.js'
 import { createRequestIds } from './request-id.js'
 import { answerUpgrade, offerUpgrade, UpgradableRequest } from './upgrade.js'
@@ -36,6 +37,9 @@ const hstsHeader = 'strict-transport-security'
  */
 const unusedSockets = new WeakMap<Server, Set<Socket>>()
 
+/** The latest request of each connection, with its answer. */
+const latest = new WeakMap<Socket, { request: IncomingMessage; response: ServerResponse }>()
+
 export function createListener(handler: RequestListener, tls?: { cert: string; key: string; hstsMs: number }): Server {
   const unused = new Set<Socket>()
   // On every answer over TLS, and on none without (RFC 6797, sections 7.1 and 7.2). Without `includeSubDomains`: the
@@ -47,6 +51,7 @@ export function createListener(handler: RequestListener, tls?: { cert: string; k
   }
   const handle: RequestListener = (request, response) => {
     unused.delete(request.socket)
+    latest.set(request.socket, { request, response })
     if (hasBody(request)) lingerOnClose(request)
     answer(request, response)
   }
@@ -67,14 +72,33 @@ export function createListener(handler: RequestListener, tls?: { cert: string; k
   server.maxRequestsPerSocket = 0
   // Any other expectation than 100-continue: refused by the edge, not by Node's empty answer.
   server.on('checkExpectation', handle)
+  server.on('checkContinue', (request, response) => {
+    continueWhenRead(request, response)
+    handle(request, response)
+  })
   server.on('upgrade', (request, socket, head) => {
     unused.delete(socket as Socket)
     offerUpgrade(request, socket, head)
     answerUpgrade(request, socket, answer)
   })
   const nextId = createRequestIds()
-  server.on('clientError', (error, socket) => answerBrokenRequest(error, socket as Socket, nextId(), policy))
+  server.on('clientError', (error, socket) =>
+    inTurn(socket as Socket, () => answerBrokenRequest(error, socket as Socket, nextId(), policy))
+  )
   return server
+}
+
+/**
+ * Answers bytes that Node could not parse behind the answers that are under way. Where they are the body of a request
+ * that has its answer, the connection only ends: another answer would be read as that of the next request.
+ */
+function inTurn(socket: Socket, answer: () => void): void {
+  const { request, response } = latest.get(socket) ?? {}
+  const isAnswered = request?.complete === false && response?.headersSent === true
+  const isOpen = response?.closed === false && (isAnswered || request?.complete === true)
+  const end = isAnswered ? () => socket.destroySoon() : answer
+  if (isOpen) response.once('close', end)
+  else end()
 }
 
 /** What Node could not parse never reaches the application: answered here in the same shape, and closed. */

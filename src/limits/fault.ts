@@ -44,6 +44,11 @@ export function failedSignInFault(limit: number, minutes: number, retryAfter: nu
   return tooMany(`${limit} failed sign-ins in ${minutes} minutes`, retryAfter, {})
 }
 
+/** For a caller whose requests have named themselves too often. Without limit headers, which count other requests. */
+export function namedRequestsFault(limit: number, minutes: number, retryAfter: number): Fault {
+  return tooMany(`${limit} requests with an Idempotency-Key in ${minutes} minutes`, retryAfter, {})
+}
+
 function tooMany(what: string, retryAfter: number, headers: Record<string, string>): Fault {
   return new Fault('rate_limit_exceeded', {
     message: `Rate limit exceeded: ${what}.`,

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { rememberedMs } from '../../src/edge/duplicates.js'
+import { mostRemembered, rememberedMs } from '../../src/edge/duplicates.js'
 import { steppedClock } from '../identity/support.js'
 import { build, call } from '../support/gateway.js'
 
@@ -42,12 +42,44 @@ t.test('a request that names itself takes effect once', async (t) => {
   t.equal((await send('first')).status, 201, 'it is forgotten in time')
 })
 
+t.test('what is remembered for a caller is bounded, whatever its requests are answered', async (t) => {
+  const clock = steppedClock()
+  const { url, key } = await build(t, { clock })
+  const made = (await call(url, path, { key, body: wanted })).body.key
+  const own = (await call(url, path, { key })).body.keys[0].key_id
+  // Refused after its name was remembered: the key may rotate no other.
+  const send = (name?: string, by = made) =>
+    call(url, `${path}/${own}/rotate`, {
+      key: by,
+      method: 'POST',
+      headers: name === undefined ? {} : { 'idempotency-key': name }
+    })
+
+  const answers = new Set<number>()
+  for (let i = 0; i < mostRemembered; i++) answers.add((await send(`n${i}`)).status)
+  t.same([...answers], [403])
+  clock.advance(60_000)
+  const { status, body, headers } = await send('one-more')
+  t.equal(status, 429)
+  t.match(body, {
+    error: 'rate_limit_exceeded',
+    message: /2000 requests with an Idempotency-Key in 10 minutes/,
+    retry_after: 540
+  })
+  t.equal(headers.get('retry-after'), '540')
+  t.equal((await send('n0')).body.error, 'duplicate_request', 'a repetition is told what it is')
+  t.equal((await send()).status, 403, 'without a name a request goes on')
+  t.equal((await send('one-more', key)).status, 201, 'and another key has its own count')
+  clock.advance(540_000)
+  t.equal((await send('one-more')).status, 403, 'the first are forgotten in time')
+})
+
 t.test('the document says where', async (t) => {
   const { url } = await build(t)
   const { paths } = (await call(url, '/openapi.json')).body
   t.match(paths[path].post, {
     description: /Idempotency-Key/,
-    responses: { 409: { description: /duplicate_request/ } }
+    responses: { 409: { description: /duplicate_request/ }, 429: { description: /rate_limit_exceeded/ } }
   })
   t.notOk(paths[path].get.responses['409'])
   t.match(paths[`${path}/{key_id}/rotate`].post.responses['409'].description, /key_retiring.*duplicate_request/)

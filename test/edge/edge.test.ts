@@ -1,4 +1,5 @@
 import { connect } from 'node:net'
+import { gzipSync } from 'node:zlib'
 import Fastify, { type RouteOptions } from 'fastify'
 import t from 'tap'
 import { errorTable } from '../../src/base/errors.js'
@@ -170,6 +171,9 @@ t.test('framing that two servers could read differently is refused and the conne
     ],
     ['two lengths', `${head}Host: a\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\n${body}`],
     ['an unknown transfer coding', `${head}Host: a\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n`],
+    ['a length under a name that CGI reads as its own', `${head}Host: a\r\nContent_Length: 5\r\n\r\n${body}`],
+    ['an empty transfer coding', `${head}Host: a\r\nTransfer-Encoding:\r\n\r\n5\r\nhello\r\n0\r\n\r\n`],
+    ['a transfer coding without a length', `${head}Host: a\r\nTransfer-Encoding: gzip\r\n\r\n0\r\n\r\n`],
     ['a body on GET', `GET /healthz HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello`],
     ['chunked with HTTP/1.0', `${head.replace('1.1', '1.0')}Host: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`],
     [
@@ -327,6 +331,13 @@ t.test('bodies: each mistake has its code, field and reason, and none is a 5xx',
     t.ok(Object.hasOwn(errorTable, String(answer['error'])), 'a code of the table')
   }
   t.equal((await call(url, path, { key, body: { input_text: ' ' } })).status, 200, 'white space alone is valid')
+  const loud = { 'x-api-key': key, ...json, 'content-encoding': 'GZIP' }
+  const packed = new Uint8Array(gzipSync('{"input_text":"a"}'))
+  t.equal(
+    (await fetch(url + path, { method: 'POST', headers: loud, body: packed })).status,
+    200,
+    'codings know no case'
+  )
 })
 
 t.test('methods of a path whose parameters have patterns of their own are told by its reader', async (t) => {
@@ -364,6 +375,43 @@ t.test('what nothing is at is 404 or 405 whatever its body announces', async (t)
     }
   }
 })
+
+t.test('a broken request gets its answer behind the one before it', async (t) => {
+  const key = generateKey('live')
+  const { url } = await serveReal(t, { env: { SLUICEGATE_BOOTSTRAP_KEY: key } })
+  const body = '{"input_text":"hello"}'
+  const first = `POST /api/v1/safety/evaluate HTTP/1.1\r\nHost: a\r\nX-API-Key: ${key}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`
+  const answers = await raw(url, `${first}POST / HTTP/1.1\r\nHost : a\r\n\r\n`)
+  t.same(answers.match(/HTTP\/1\.1 \d+/g), ['HTTP/1.1 200', 'HTTP/1.1 400'])
+})
+
+t.test(
+  'a client that waits with its body is asked for it when the body is read, and not for one that is refused',
+  async (t) => {
+    const key = generateKey('live')
+    const { url } = await serveReal(t, { env: { SLUICEGATE_BOOTSTRAP_KEY: key } })
+    const path = '/api/v1/safety/evaluate'
+    const cases: [string, string, string, number, string[]][] = [
+      ['no key', path, '', 9, ['401']],
+      ['an unknown path', '/nowhere', key, 9, ['404']],
+      ['too large', path, key, 99_999_999, ['413']],
+      ['a body that is taken', path, key, 22, ['100', '200']]
+    ]
+    for (const [name, target, given, length, expected] of cases) {
+      const head = `POST ${target} HTTP/1.1\r\nHost: a\r\nX-API-Key: ${given}\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n`
+      const { hostname, port } = new URL(url)
+      const socket = connect(Number(port), hostname)
+      socket.write(`${head}Expect: 100-continue\r\n\r\n`)
+      let answers = ''
+      for await (const chunk of socket) {
+        answers += chunk
+        if (answers.endsWith('100 Continue\r\n\r\n')) socket.write('{"input_text":"hello"}')
+        else if (answers.endsWith('}')) break
+      }
+      t.same(answers.match(/(?<=HTTP\/1\.1 )\d+/g), expected, name)
+    }
+  }
+)
 
 t.test('a client that sends all of a body that is too large reads why it was refused', async (t) => {
   const key = generateKey('live')

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { categories } from '../../src/policy/evaluation.js'
-import { build, call } from '../support/gateway.js'
+import { build, call, serveReal } from '../support/gateway.js'
 
 t.test('an evaluation has the specification’s fields first, then the rest, and agrees with itself', async (t) => {
   const { url, key } = await build(t)
@@ -85,6 +85,20 @@ t.test('moderations answer in the published shape; each element of an array is o
     { status: 200, body: { results: [{ flagged: false }] } }
   )
   t.match(await moderate(['a', 'b']), { status: 429 }, 'two do not fit into the one that is left')
+})
+
+t.test('one entry of the OpenAPI document stands for several MCP servers, and hidden routes are in none', async (t) => {
+  const servers = ['a', 'b', 'c'].map((name, i) => `${name}: { url: "http://127.0.0.1:${i + 1}/mcp" }`).join(', ')
+  const { url } = await serveReal(t, { yaml: `mcp: { servers: { ${servers} } }\nstorage: { url: "memory:" }\n` })
+  for (const page of ['/openapi.json', '/docs/json']) {
+    const { status, body } = await call(url, page)
+    t.equal(status, 200, page)
+    const below = (prefix: string) => Object.keys(body.paths ?? {}).filter((path) => path.startsWith(prefix))
+    t.same(below('/mcp'), ['/mcp/{server}'], page)
+    t.same(Object.keys(body.paths?.['/mcp/{server}'] ?? {}).sort(), ['delete', 'get', 'post'], page)
+    t.equal(below('/guards/ext-authz').length, 1, 'its other paths are hidden')
+    t.same(below('/docs'), [], 'the pages themselves are hidden')
+  }
 })
 
 t.test('the OpenAPI document names every route and the page is served from it', async (t) => {

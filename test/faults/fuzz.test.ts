@@ -293,8 +293,10 @@ function framesIn(wire: (typeof wires)[number]): unknown[] {
     const messages = new MessageReader(1e6).feed(Buffer.from(frames.join(''), 'latin1'))
     return messages.map(({ headers, payload }) => ({ type: headers[':event-type'], ...JSON.parse(payload) }))
   }
-  return frames.flatMap((frame) => {
-    const data = frame
+  // The last event and the end marker are one frame.
+  const events = frames.flatMap((frame) => frame.split('\n\n'))
+  return events.flatMap((event) => {
+    const data = event
       .replace(/^event: .*\n/, '')
       .replace(/^data: /, '')
       .replace(/^[[,]\r?\n?/, '')

@@ -175,6 +175,17 @@ t.test('an idle counter returns as new, however long it was idle', (t) => {
   t.end()
 })
 
+t.test('counters of a window that has ended go, while longer windows are in use', (t) => {
+  const { clock, counters } = build(1)
+  for (let i = 0; i < 100; i++) counters.take(`short ${i}`, 1, 1, windowMs)
+  counters.take('long', 1, 1, 10 * windowMs)
+  t.equal(counters.size, 101)
+  clock.advance(2 * windowMs)
+  t.equal(counters.take('long', 1, 1, 10 * windowMs).allowed, false)
+  t.equal(counters.size, 1)
+  t.end()
+})
+
 t.test('counters that answer with a promise are waited for', async (t) => {
   const limiter = createLimiter({
     counters: {
