@@ -1,9 +1,13 @@
-/** The pool of child processes that read files, with its bounded queue, which is fair between keys. */
+/**
+ * The pool of child processes that read files, with its bounded queue. The next file is one of the key that has used the
+ * least time of the readers lately: a key that sends slow files delays others by the one under way, not by each of them.
+ */
 import { Fault } from '../base/errors.js'
 import { FairQueue } from '../base/fair-queue.js'
 import { Child, type ChildBounds } from './child.js'
 import type { Reading } from './file.js'
 import type { Start } from './isolation.js'
+import { ReaderTime } from './reader-time.js'
 import type { RequestHead } from './wire.js'
 
 export interface PoolSettings extends ChildBounds {
@@ -41,6 +45,8 @@ export class Pool {
   readonly #start: Start
   readonly #settings: PoolSettings
   readonly #queue = new FairQueue<Waiting>()
+  readonly #time = new ReaderTime()
+  readonly #usedBy = (whose: string) => this.#time.usedBy(whose)
   readonly #children = new Set<Child>()
   readonly #idle: Child[] = []
   #starting = 0
@@ -94,7 +100,7 @@ export class Pool {
         this.#children.delete(child)
         continue
       }
-      const next = this.#queue.shift()!
+      const next = this.#queue.shiftLeast(this.#usedBy)!
       clearTimeout(next.late)
       if (next.job.isGone()) {
         this.#idle.push(child)
@@ -106,7 +112,10 @@ export class Pool {
   }
 
   async #run(child: Child, { job, resolve }: Waiting): Promise<void> {
-    resolve(await child.read(job.head, job.parts))
+    const end = this.#time.begin(job.whose)
+    const reading = await child.read(job.head, job.parts)
+    end()
+    resolve(reading)
     if (child.count >= filesOfChild) child.kill('reader_failed')
     if (child.isEnded) {
       this.#children.delete(child)

@@ -86,6 +86,29 @@ t.test('files are read one after the other, and keys take turns', async (t) => {
   t.same(order, ['first', 'a1', 'b', 'a2'])
 })
 
+t.test('a key that sends slow files lets a small one of another key go before its next', async (t) => {
+  const read = await open(t)
+  const order: string[] = []
+  const note = (name: string) => () => order.push(name)
+  // The first is under way when the others come, so that only its time says who is next.
+  const flood = ['a1', 'a2', 'a3'].map((name) => read('waits', { whose: 'a' }).then(note(name)))
+  const small = read('a', { whose: 'b' }).then(note('b1'))
+  await small
+  const next = read('a', { whose: 'b' }).then(note('b2'))
+  await Promise.all([...flood, next])
+  t.same(order.slice(0, 2), ['a1', 'b1'])
+  t.ok(order.indexOf('b2') < order.indexOf('a3'), 'and its next one too')
+})
+
+t.test('a file that is ended for its time counts as much', async (t) => {
+  const read = await open(t, { deadlineMs: 2_000 })
+  const order: string[] = []
+  const slow = ['a1', 'a2'].map((name) => read('slow', { whose: 'a' }).then(() => order.push(name)))
+  const small = read('a', { whose: 'b' }).then((reading) => order.push(said(reading) === '' ? 'b' : 'b unread'))
+  await Promise.all([...slow, small])
+  t.same(order, ['a1', 'b', 'a2'])
+})
+
 t.test('beyond the queue a file is refused at once, with the time to come again', async (t) => {
   const read = await open(t)
   const under = [read('waits'), read('a'), read('a')]
