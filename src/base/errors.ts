@@ -108,6 +108,8 @@ export class Fault implements Error {
   constructor(
     code: ErrorCode,
     options: {
+      /** The upstream's, where its error keeps it. */
+      status?: number
       message?: string
       fields?: Record<string, unknown>
       headers?: Record<string, string>
@@ -115,7 +117,8 @@ export class Fault implements Error {
       cause?: unknown
     } = {}
   ) {
-    const { status, message } = errorTable[code]
+    const { message } = errorTable[code]
+    const status = options.status ?? errorTable[code].status
     this.message = options.message ?? message
     this.cause = options.cause
     if (status >= 500) Error.captureStackTrace(this, Fault)

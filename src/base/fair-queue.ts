@@ -60,22 +60,37 @@ export class FairQueue<T> {
 
   /** @param mayGo whether it may be a caller's turn; who may not keeps the place */
   shift(mayGo: (whose: string) => boolean = anyone): T | undefined {
-    for (const [whose, line] of this.#lines) {
-      if (!mayGo(whose)) continue
-      const item = line.items[line.next++]!
-      this.#length--
-      // Moved to the end of the order.
-      this.#lines.delete(whose)
-      if (line.next < line.items.length) {
-        if (line.next === 1024) {
-          line.items.splice(0, line.next)
-          line.next = 0
-        }
-        this.#lines.set(whose, line)
-      }
-      return item
-    }
+    for (const whose of this.#lines.keys()) if (mayGo(whose)) return this.#take(whose)
     return undefined
+  }
+
+  /** Takes the next item of the caller who has used least; among equals it is the turn of who waits longest for one. */
+  shiftLeast(used: (whose: string) => number): T | undefined {
+    let next: string | undefined
+    let least = Number.POSITIVE_INFINITY
+    for (const whose of this.#lines.keys()) {
+      const its = used(whose)
+      if (its >= least) continue
+      next = whose
+      least = its
+    }
+    return next === undefined ? undefined : this.#take(next)
+  }
+
+  #take(whose: string): T {
+    const line = this.#lines.get(whose)!
+    const item = line.items[line.next++]!
+    this.#length--
+    // Moved to the end of the order.
+    this.#lines.delete(whose)
+    if (line.next < line.items.length) {
+      if (line.next === 1024) {
+        line.items.splice(0, line.next)
+        line.next = 0
+      }
+      this.#lines.set(whose, line)
+    }
+    return item
   }
 
   /** Removes an item that no longer waits. @returns whether it was there */

@@ -78,6 +78,9 @@ export interface OnnxJudgeSettings extends JudgeCommon {
 
 export type JudgeSettings = RemoteJudgeSettings | OnnxJudgeSettings
 
+/** What SLUICEGATE_LOG_LEVEL takes. */
+export const logLevels: readonly string[] = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']
+
 /** `required`: nothing starts without it; `preferred`: where its library does not run on a platform, the first reader decides. */
 export const encoderUses = ['required', 'preferred', 'off'] as const
 export type EncoderUse = (typeof encoderUses)[number]
@@ -90,7 +93,7 @@ export interface EncoderSettings {
   threads: number
   /** Windows that may wait for a thread. */
   queue: number
-  /** For all questions of a request, including the wait; infinite: none. */
+  /** For all questions of a request of 16 windows, from its turn on, and in proportion for more; infinite: none. */
   deadlineMs: number
 }
 

@@ -2,27 +2,32 @@
  * `sluicegate check`: finds everything that would keep a server from starting with this configuration, without starting
  * one.
  */
-import { readFile } from 'node:fs/promises'
 import { systemClock } from '../base/clock.js'
 import type { Settings } from '../base/settings.js'
 import { loadSettings, weakenings } from '../config/load.js'
 import { ConfigError, type Rest } from '../config/problem.js'
+import { readNamed } from '../constitutions/files.js'
 import { parseKey } from '../identity/key-format.js'
 import { noReport } from '../judges/consult.js'
 import { type OpenJudges, openJudges } from '../judges/open.js'
-import { ConstitutionError } from '../policy/constitution/problems.js'
+import { checkReaders } from '../main/media-readers.js'
+import { checkSecondReader } from '../main/second-reader.js'
 import { loadPolicy } from '../policy/evaluate/entry.js'
 import { Told } from './terminal.js'
 
 export async function check(file: string | undefined): Promise<void> {
   const problems: string[] = []
   let settings: Settings | undefined
+  /** What could be read, and the same where constitutions can be held against it. */
+  let readable: Rest | undefined
   let rest: Rest | undefined
   try {
     settings = loadSettings({ env: process.env, cwd: process.cwd(), ...(file === undefined ? {} : { file }) })
+    readable = settings
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
     problems.push(error.message)
+    readable = error.rest
     // A constitution that names a judge which could not be read would seem to be wrong itself.
     const isWhole = error.problems.every(({ path }) => !/^(?:judges|constitutions)\b/.test(path))
     if (isWhole) rest = error.rest
@@ -31,10 +36,8 @@ export async function check(file: string | undefined): Promise<void> {
   const policies: string[] = []
   const warnings: string[] = []
   if (settings !== undefined) rest = settings
+  if (readable !== undefined) problems.push(...(await missing(readable)))
   if (rest !== undefined) {
-    if (settings?.bootstrapKey !== undefined && parseKey(settings.bootstrapKey) === undefined) {
-      problems.push('environment SLUICEGATE_BOOTSTRAP_KEY: is not a well-formed key')
-    }
     const judges = await openJudges(rest.judges, { clock: systemClock, report: noReport }).catch((error: Error) => {
       problems.push(error.message)
     })
@@ -57,6 +60,22 @@ export async function check(file: string | undefined): Promise<void> {
   process.stdout.write(summary(settings, policies, warnings))
 }
 
+/** What a start needs besides: a key, the files of the encoder, the packages that read files. */
+async function missing(settings: Rest): Promise<string[]> {
+  const problems: string[] = []
+  if (settings.bootstrapKey !== undefined && parseKey(settings.bootstrapKey) === undefined) {
+    problems.push('environment SLUICEGATE_BOOTSTRAP_KEY: is not a well-formed key')
+  }
+  for (const look of [checkSecondReader, checkReaders]) {
+    try {
+      await look(settings)
+    } catch (error) {
+      problems.push((error as Error).message)
+    }
+  }
+  return problems
+}
+
 /** Compiles it as the server does: a pattern may be well-formed and still not be one that runs in linear time. */
 async function readConstitution(
   name: string,
@@ -64,15 +83,13 @@ async function readConstitution(
   { coverage }: OpenJudges
 ): Promise<{ policy: string; warnings: string[] } | { problem: string }> {
   try {
-    const { label, constitution } = await loadPolicy(await readFile(path, 'utf8'), path, { name, coverage })
+    const { label, constitution } = await loadPolicy(await readNamed(name, path), path, { name, coverage })
     const warnings = constitution.warnings.map(({ line, column, path: place, message }) => {
       return `${path}:${line}:${column} ${place}: ${message}`
     })
     return { policy: label, warnings }
   } catch (error) {
-    if (error instanceof ConstitutionError) return { problem: error.message }
-    const { code, message } = error as NodeJS.ErrnoException
-    return { problem: `${path} constitutions.${name}: cannot be read (${code ?? message})` }
+    return { problem: (error as Error).message }
   }
 }
 

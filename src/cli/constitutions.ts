@@ -47,11 +47,12 @@ export async function showVersion(name: string, version: string | undefined, opt
 
 export async function put(name: string, file: string, options: CommonOptions & { note?: string }): Promise<void> {
   const source = await readSource(file)
-  const { created, version } = await withService(
+  const { created, version, warnings } = await withService(
     ({ service }) => service.put(operator, name, { source, note: options.note }),
     file
   )
-  show(options, version, () => [
+  show(options, { ...version, warnings }, () => [
+    ...warnings.map(({ line, column, path, message }) => `${file}:${line}:${column} ${path}: ${message}`),
     created ? `Stored as ${version.label}. What is in force stays so.` : `The same text as ${version.label}.`
   ])
 }

@@ -1,7 +1,9 @@
 /** `sluicegate keys`: the key service directly on the store, with the rights of a person who may open it. */
 import { systemClock } from '../base/clock.js'
+import { Fault } from '../base/errors.js'
 import { parseDuration } from '../base/units.js'
 import type { Actor, KeyRecord } from '../identity/caller.js'
+import { isWholeTime } from '../identity/key-input.js'
 import { KeyService } from '../identity/key-service.js'
 import type { Environment } from '../storage/contracts/index.js'
 import { commandSettings, openCommandStorage, tellRunning } from './store.js'
@@ -29,17 +31,19 @@ interface CreateOptions extends CommonOptions {
 
 export async function create(options: CreateOptions): Promise<void> {
   const made = await withService(options, (service, actor) =>
-    service.create(actor, {
-      name: options.name,
-      environment: options.env,
-      scopes: options.scopes,
-      ip_allowlist: options.ip,
-      expires_at: options.expires === undefined ? undefined : readExpiry(options.expires),
-      rate_limit_per_minute: readNumber('--limit', options.limit),
-      max_concurrent: readNumber('--concurrent', options.concurrent),
-      self_rotation: options.selfRotation,
-      accept_terms: options.acceptTerms
-    })
+    service
+      .create(actor, {
+        name: options.name,
+        environment: options.env,
+        scopes: options.scopes,
+        ip_allowlist: options.ip,
+        expires_at: options.expires === undefined ? undefined : readExpiry(options.expires),
+        rate_limit_per_minute: readNumber('--limit', options.limit),
+        max_concurrent: readNumber('--concurrent', options.concurrent),
+        self_rotation: options.selfRotation,
+        accept_terms: options.acceptTerms
+      })
+      .catch(inOptions)
   )
   show(options, made, () => [`The key, shown this once: ${made.key}`, '', ...table([made.record])])
 }
@@ -113,9 +117,30 @@ async function withService<T>(
   }
 }
 
+/** The options that stand for fields of the API, by field. */
+const optionOf: Readonly<Record<string, string>> = {
+  name: '--name',
+  scopes: '--scopes',
+  ip_allowlist: '--ip',
+  expires_at: '--expires',
+  rate_limit_per_minute: '--limit',
+  max_concurrent: '--concurrent',
+  accept_terms: '--accept-terms'
+}
+
+/** A mistake in a field of the API, told of the option that it came from. */
+function inOptions(error: unknown): never {
+  const { field } = ((error instanceof Fault && error.fields['details']) || {}) as { field?: string }
+  const option = field === undefined ? undefined : optionOf[field.split('.', 1)[0]!]
+  if (option === undefined || !(error instanceof Fault)) throw error
+  throw new UsageError(error.message.replace(/^[a-z_]+(?:\.\d+)?/, option))
+}
+
 function readExpiry(text: string): string {
   const fromNow = parseDuration(text)
-  return fromNow === undefined ? text : new Date(systemClock.now() + fromNow).toISOString()
+  if (fromNow !== undefined) return new Date(systemClock.now() + fromNow).toISOString()
+  if (isWholeTime(text)) return text
+  throw new UsageError('--expires takes a time such as 2030-01-31T12:00:00Z, or a duration from now such as 30d')
 }
 
 function readNumber(option: string, text: string | undefined): number | undefined {

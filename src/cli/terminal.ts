@@ -16,13 +16,20 @@ export class Told extends Error {}
 export function complain(error: unknown): number {
   if (error instanceof Told) return exitCodes.failure
   process.stderr.write(`${sentence(error)}\n`)
-  const isUsage = error instanceof UsageError || (error instanceof Fault && error.code === 'validation_error')
+  const isUsage =
+    error instanceof UsageError ||
+    (error instanceof Fault && error.code === 'validation_error') ||
+    (error instanceof ConfigError && error.problems.every(({ source }) => source === 'option'))
   return isUsage ? exitCodes.usage : exitCodes.failure
 }
 
 function sentence(error: unknown): string {
   if (error instanceof ConfigError) return `The configuration is not valid.\n${error.message}`
   if (error instanceof ConstitutionError) return error.message
+  // Whoever may open the store may read its log too, and without the cause could not act.
+  if (error instanceof Fault && error.internal !== undefined) {
+    return `sluicegate: ${error.message} The cause: ${error.internal}`
+  }
   return `sluicegate: ${error instanceof Error ? error.message : String(error)}`
 }
 

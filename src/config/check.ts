@@ -26,28 +26,44 @@ export function checkFile(value: unknown): SchemaProblem[] {
   const misread = (validate.errors ?? []).filter(({ keyword }) => keyword === 'type')
   const errors =
     misread.map((error) => reread(value, error)).includes(true) && validate(value) ? [] : (validate.errors ?? [])
-  return (
-    errors
-      // Errors of single `anyOf` alternatives are noise beside the list of accepted values.
-      .filter((error) => !error.schemaPath.includes('/anyOf/'))
-      .map((error) => {
-        const path = steps(error.instancePath, value)
-        const accepts = (error.parentSchema as { accepts?: string }).accepts
-        switch (error.keyword) {
-          case 'additionalProperties': {
-            const known = Object.keys((error.parentSchema as { properties?: object }).properties ?? {})
-            const key = String(error.params['additionalProperty'])
-            return { path: [...path, key], atKey: true, reason: `unknown key (${accepts ?? known.join(', ')})` }
-          }
-          case 'required':
-            return { path: [...path, String(error.params['missingProperty'])], atKey: false, reason: 'is missing' }
-          default: {
-            const fault = error.keyword === 'type' ? `must be ${article(error.params['type'])}` : 'is not valid'
-            return { path, atKey: false, reason: accepts === undefined ? fault : `${fault} (${accepts})` }
-          }
-        }
-      })
-  )
+  return telling(errors).map((error) => {
+    const path = steps(error.instancePath, value)
+    const accepts = (error.parentSchema as { accepts?: string }).accepts
+    switch (error.keyword) {
+      case 'additionalProperties': {
+        const known = Object.keys((error.parentSchema as { properties?: object }).properties ?? {})
+        const key = String(error.params['additionalProperty'])
+        return { path: [...path, key], atKey: true, reason: `unknown key (${accepts ?? known.join(', ')})` }
+      }
+      case 'required':
+        return { path: [...path, String(error.params['missingProperty'])], atKey: false, reason: 'is missing' }
+      default: {
+        const fault = error.keyword === 'type' ? `must be ${article(error.params['type'])}` : 'is not valid'
+        return { path, atKey: false, reason: accepts === undefined ? fault : `${fault} (${accepts})` }
+      }
+    }
+  })
+}
+
+/**
+ * Where a key takes a word or a mapping and a mapping was given, the errors inside it; else the list of accepted values,
+ * beside which errors of single `anyOf` alternatives are noise.
+ */
+function telling(errors: readonly ErrorObject[]): ErrorObject[] {
+  const meant = errors.flatMap((error) => {
+    const { keyword, data, schema, schemaPath, instancePath } = error
+    if (keyword !== 'anyOf' || typeof data !== 'object' || data === null || Array.isArray(data)) return []
+    const mapping = (schema as { type?: unknown }[]).findIndex(({ type }) => type === 'object')
+    const inside = errors.filter(
+      (one) =>
+        one.schemaPath.startsWith(`${schemaPath}/${mapping}/`) && `${one.instancePath}/`.startsWith(`${instancePath}/`)
+    )
+    return inside.length === 0 ? [] : [{ error, inside }]
+  })
+  return errors.filter((error) => {
+    if (meant.some(({ inside }) => inside.includes(error))) return true
+    return !error.schemaPath.includes('/anyOf/') && !meant.some((one) => one.error === error)
+  })
 }
 
 /** Sections that refer to each other: if one is dropped as a whole, checks of the others are meaningless. */

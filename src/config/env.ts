@@ -4,7 +4,7 @@
  */
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { type EncoderUse, encoderUses, type UpstreamAuth, upstreamAuths } from '../base/settings.js'
+import { type EncoderUse, encoderUses, logLevels, type UpstreamAuth, upstreamAuths } from '../base/settings.js'
 import { isHttpPrefix } from '../base/units.js'
 import { errorCode } from './file.js'
 import type { Problem } from './problem.js'
@@ -132,6 +132,8 @@ export function readEnvironment(env: NodeJS.ProcessEnv, cwd: string, problems: P
   }
   const host = (name: string) => checked(name, 'an address or a host name', (value) => /^[A-Za-z0-9.:_-]+$/.test(value))
 
+  // Read before there are settings: the log tells how they are loaded.
+  checked('SLUICEGATE_LOG_LEVEL', logLevels.join(', '), (value) => logLevels.includes(value))
   const dataKey = checked('SLUICEGATE_DATA_KEY', '32 bytes in base64', (value) => /^[A-Za-z0-9+/]{43}=?$/.test(value))
   return {
     host: host('SLUICEGATE_HOST'),

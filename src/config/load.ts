@@ -16,6 +16,7 @@ import { type Environment, readEnvironment, unknownVariables } from './env.js'
 import { type ConfigFile, readConfigFile } from './file.js'
 import { compileFiles, compileTranscription } from './files.js'
 import { compileJudges } from './judges.js'
+import { checkPorts } from './listeners.js'
 import { compileMcp } from './mcp.js'
 import { compileNotices } from './notices.js'
 import { compileAudit, compileReview, compileSamples, compileSignIn } from './people.js'
@@ -39,10 +40,25 @@ export interface LoadOptions {
   cwd: string
   /** Over `SLUICEGATE_CONFIG`. */
   file?: string
+  /** Options of a command that stand in variables of `env`, by variable: a problem of one is told under its own name. */
+  options?: Readonly<Record<string, string>>
 }
 
 /** @throws ConfigError with every problem found */
-export function loadSettings({ env, cwd, file: asked }: LoadOptions): Settings {
+export function loadSettings({ options = {}, ...rest }: LoadOptions): Settings {
+  try {
+    return load(rest)
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    const problems = error.problems.map((problem) => {
+      const option = problem.source === 'environment' ? options[problem.path] : undefined
+      return option === undefined ? problem : { ...problem, source: 'option', path: option }
+    })
+    throw new ConfigError(problems, error.rest)
+  }
+}
+
+function load({ env, cwd, file: asked }: Omit<LoadOptions, 'options'>): Settings {
   const problems: Problem[] = []
   const environment = readEnvironment(env, cwd, problems)
   const chosen = asked ?? environment.config
@@ -204,11 +220,17 @@ function compile(
   const inUse = Object.entries(all).filter(([name]) => used.has(name))
 
   const host = environment.host ?? server.host ?? '127.0.0.1'
+  const port = environment.port ?? server.port ?? 8080
+  const opsListener = {
+    host: environment.opsHost ?? ops.host ?? '127.0.0.1',
+    port: environment.opsPort ?? ops.port ?? 9464
+  }
+  checkPorts({ server: { host, port }, ops: opsListener }, config, environment, { fail, failVariable })
   return {
     file,
     server: {
       host,
-      port: environment.port ?? server.port ?? 8080,
+      port,
       trustedProxies: server.trusted_proxies ?? [],
       bodyLimit,
       tls:
@@ -221,10 +243,7 @@ function compile(
       plainHttpSignIn: server.plain_http_sign_in ?? [],
       drainDelayMs: parseDuration(server.drain_delay ?? '0s') as number
     },
-    ops: {
-      host: environment.opsHost ?? ops.host ?? '127.0.0.1',
-      port: environment.opsPort ?? ops.port ?? 9464
-    },
+    ops: opsListener,
     storage: {
       url: storageAt,
       staleKeysMs: parseDuration(storage.stale_keys ?? '60s') as number,

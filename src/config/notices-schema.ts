@@ -68,8 +68,8 @@ export const noticesSection = Type.Object(
           Type.Object(
             {
               window: Type.Optional(period),
-              factor: Type.Optional(Type.Number({ minimum: 1.1, maximum: 100 })),
-              difference: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
+              factor: Type.Optional(Type.Number({ minimum: 1.1, maximum: 100, accepts: '1.1 to 100' })),
+              difference: Type.Optional(Type.Number({ minimum: 0, maximum: 1, accepts: '0 to 1' })),
               least: Type.Optional(count)
             },
             closed

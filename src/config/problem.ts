@@ -3,17 +3,17 @@
 import type { Settings } from '../base/settings.js'
 
 export interface Problem {
-  /** The source as shown: a file, or `environment`. */
+  /** The source as shown: a file, `environment`, or `option` for one of the command. */
   source: string
   line?: number
   column?: number
-  /** Dotted path of the key, or the variable's name; empty for the whole source. */
+  /** Dotted path of the key, or the name of the variable or option; empty for the whole source. */
   path: string
   reason: string
 }
 
 /** What could be read of a configuration with problems: paths that may be checked too, and nothing to start with. */
-export type Rest = Pick<Settings, 'constitutions' | 'judges'>
+export type Rest = Pick<Settings, 'constitutions' | 'judges' | 'encoder' | 'files' | 'routes' | 'mcp' | 'bootstrapKey'>
 
 /** Every problem of a configuration at once, one line each. Values are never quoted: they may be secrets. */
 export class ConfigError extends Error {

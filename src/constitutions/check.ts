@@ -18,7 +18,7 @@ const maxProblems = 500
 export interface CheckReport {
   valid: boolean
   problems: readonly Problem[]
-  /** Entries without effect: dropped names of the shipped constitution. */
+  /** Entries that do not do what they say, such as dropped names of the shipped constitution. */
   warnings: readonly Problem[]
   /** Null where it is not valid. */
   effective: ReturnType<typeof effectiveOf> | null

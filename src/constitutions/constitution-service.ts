@@ -6,6 +6,8 @@
 import type { Clock } from '../base/clock.js'
 import { Fault, invalid } from '../base/errors.js'
 import type { Actor } from '../identity/caller.js'
+import type { Problem } from '../policy/constitution/problems.js'
+import { isShipped, readShipped } from '../policy/constitution/shipped.js'
 import type { ConstitutionOrigin, ConstitutionState, ConstitutionStore } from '../storage/contracts/constitutions.js'
 import type { AuditStore } from '../storage/contracts/index.js'
 import { digestOf } from './digest.js'
@@ -71,6 +73,20 @@ export class ConstitutionService {
     return state.active === null ? record : { ...(await this.version(actor, name, state.active)), ...record }
   }
 
+  /**
+   * What to compare another constitution with: the version in force, or else the shipped constitution of this name,
+   * which no route needs to name for it.
+   * @returns nothing where the name is stored, no version is in force, and none ships
+   */
+  async yardstick(actor: Actor, name: string): Promise<{ version?: number | 'shipped'; source?: string }> {
+    this.#requireOwner(actor)
+    const [state] = await this.#deps.store.states(this.#deps.account, name)
+    if (typeof state?.active === 'number') return this.version(actor, name, state.active)
+    if (isShipped(name)) return { version: 'shipped', source: readShipped(name) }
+    if (state === undefined) throw notFound()
+    return {}
+  }
+
   /** Newest first, without texts. */
   async versions(
     actor: Actor,
@@ -111,14 +127,15 @@ export class ConstitutionService {
   }
 
   /**
-   * Stores a new version without activating it. A text equal to the latest version returns that version.
+   * Stores a new version without activating it. A text equal to the latest version returns that version, without
+   * warnings.
    * @throws Fault `validation_error` with every problem of the text
    */
   async put(
     actor: Actor,
     name: string,
     { source: given, note }: { source: string; note?: string | undefined }
-  ): Promise<{ created: boolean; version: VersionRecord }> {
+  ): Promise<{ created: boolean; version: VersionRecord; warnings: readonly Problem[] }> {
     this.#requireOwner(actor)
     if (!constitutionName.test(name)) throw notFound()
     const { store, account, clock, enforcement, audit, origin } = this.#deps
@@ -131,7 +148,8 @@ export class ConstitutionService {
       throw invalid('', 'out_of_range', `There are ${maxNames} constitutions already; store a version of one of them.`)
     }
     const [latest] = await store.versions(account, name, { limit: 1 })
-    if (latest?.digest === digest) return { created: false, version: versionRecord(latest, state?.active ?? null) }
+    if (latest?.digest === digest)
+      return { created: false, version: versionRecord(latest, state?.active ?? null), warnings: [] }
     const policy = await enforcement.read(source, name).catch((error: unknown) => {
       throw notFit(error, 'source')
     })
@@ -156,7 +174,7 @@ export class ConstitutionService {
         await this.#deps.changed?.()
       }
       const [{ active } = { active: null }] = await store.states(account, name)
-      return { created, version: versionRecord(version, active) }
+      return { created, version: versionRecord(version, active), warnings: policy.constitution.warnings }
     })
   }
 

@@ -6,6 +6,19 @@ import type { Policy } from '../policy/match/compile.js'
 import type { ConstitutionFile } from '../storage/contracts/constitutions.js'
 import { digestOf } from './digest.js'
 
+/**
+ * Reads a constitution that the configuration names.
+ * @throws Error that names the setting, the file and the reason
+ */
+export async function readNamed(name: string, path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8')
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    throw new Error(`${path} constitutions.${name}: cannot be read (${code ?? message})`, { cause: error })
+  }
+}
+
 export interface ChangedFile {
   file: ConstitutionFile
   policy: Policy
@@ -15,7 +28,7 @@ export interface ChangedFile {
  * Reads the files that differ from the store.
  * @param files YAML files by name
  * @param known the digest of each file when it was last taken over
- * @throws ConstitutionError, or the file system's error
+ * @throws ConstitutionError, or an Error that names a file that cannot be read
  */
 export async function changedFiles(
   files: Readonly<Record<string, string>>,
@@ -29,7 +42,7 @@ export async function changedFiles(
 ): Promise<Map<string, ChangedFile>> {
   const changed = new Map<string, ChangedFile>()
   for (const [name, path] of Object.entries(files)) {
-    const source = await readFile(path, 'utf8')
+    const source = await readNamed(name, path)
     const digest = digestOf(source)
     if (known(name) === digest) continue
     const policy = await loadPolicy(source, path, { name, coverage })

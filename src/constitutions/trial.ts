@@ -34,8 +34,8 @@ export interface TrialRequest {
   source?: string | undefined
   version?: number | undefined
   /**
-   * The constitution to compare with: `name` (its version in force) or `name@version`. Default: the one in force of
-   * this name.
+   * The constitution to compare with: `name` (its version in force, else the shipped one) or `name@version`. Default:
+   * the one in force of this name.
    */
   beside?: string | undefined
   explain?: boolean | undefined
@@ -108,7 +108,7 @@ export async function tryOut(
   const ofCandidate = candidate === undefined ? undefined : run[sides.length - 1]
   return {
     name,
-    active: active === undefined ? null : triedOf(active, Number(active.version)),
+    active: active === undefined ? null : triedOf(active, active.version === 'shipped' ? null : Number(active.version)),
     candidate: candidate === undefined ? null : triedOf(candidate, request.version ?? null),
     results: texts.map(({ id }, index) => resultOf(index, id, ofActive?.[index], ofCandidate?.[index])),
     diff: ofActive === undefined || ofCandidate === undefined ? null : diffOf(ofActive, ofCandidate)
@@ -140,17 +140,17 @@ async function besideOf(
   constitutions: ConstitutionService,
   actor: Actor,
   name: string,
-  { beside = name, source }: TrialRequest
+  { beside, source }: TrialRequest
 ): Promise<DrySide | undefined> {
-  const [of = name, number] = beside.split('@')
+  const [of = name, number] = (beside ?? name).split('@')
   try {
-    const stored =
-      number === undefined ? await constitutions.get(actor, of) : await constitutions.version(actor, of, Number(number))
-    return stored.version === null || stored.version === undefined
-      ? undefined
-      : sideOf(of, stored.version, stored.source!)
+    if (number !== undefined)
+      return sideOf(of, Number(number), (await constitutions.version(actor, of, Number(number))).source)
+    const { version, source: text } =
+      beside === undefined ? await constitutions.get(actor, of) : await constitutions.yardstick(actor, of)
+    return !version || text === undefined ? undefined : sideOf(of, version, text)
   } catch (error) {
-    if (error instanceof Fault && error.code === 'not_found' && source !== undefined && beside === name)
+    if (error instanceof Fault && error.code === 'not_found' && source !== undefined && (beside ?? name) === name)
       return undefined
     throw error
   }
@@ -172,7 +172,7 @@ function candidateField({ source }: TrialRequest): string {
   return source === undefined ? 'version' : 'source'
 }
 
-function sideOf(name: string, version: number | 'draft', source: string): DrySide {
+function sideOf(name: string, version: number | 'draft' | 'shipped', source: string): DrySide {
   return { name, version: String(version), source, digest: digestOf(source) }
 }
 

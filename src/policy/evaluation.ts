@@ -156,6 +156,8 @@ export interface Speech {
   readonly texts: TextsSource | undefined
   /** From this score on a category counts. */
   readonly middle: number
+  /** Whether a category with this score would be stopped: refused, asked about or handed to people. */
+  stops(category: Category, score: number): boolean
   /** Whether every one of the rules that a context can settle would be settled by this topic, and at least one is. */
   settles(rules: readonly string[], topic: string): boolean
   /** The topics that the rules name outright, without `*`, in their order. */

@@ -1,6 +1,6 @@
 /** Chooses the texts that people read, by language, source, occasion and category, and fills in their placeholders. */
 import type { Audience, Occasion, Place, Said, Sentence, Spoken, TextsSource } from '../base/texts.js'
-import type { Category, Evaluation, Speech } from '../policy/evaluation.js'
+import { type Category, categories, type Evaluation, type Speech } from '../policy/evaluation.js'
 import { acceptedLanguages, languageOf } from './language.js'
 import { shippedLanguages, shippedTexts } from './shipped.js'
 import { optionLines } from './topics.js'
@@ -94,17 +94,41 @@ function occasionFor({ occasion, topics = [] }: Happened): Occasion {
   return occasion === 'depends' && topics.length === 0 ? 'unclear' : occasion
 }
 
-/** A person in crisis gets help first, whatever else stopped the exchange; otherwise the strongest category decides. */
+/**
+ * The category whose sentence people read: the strongest that decides. A person in crisis gets help first, whatever else
+ * stopped the exchange, where they say so themselves, or where nothing else that would stop it is stronger: a threat
+ * against others, in which the encoder sees some self-harm too, is answered as a threat.
+ */
 export function categoryOf({ evaluation, speech }: Pick<Happened, 'evaluation' | 'speech'>): Category | undefined {
   const { detections, matched_rules: rules, scores } = evaluation
-  if ((scores.self_harm ?? 0) >= (speech?.middle ?? usualMiddle)) return 'self_harm'
-  let best: Category | undefined
-  for (const { rule, category } of detections) {
-    if (!rules.includes(rule)) continue
-    if (category === 'self_harm') return category
-    if (best === undefined || scores[category] > scores[best]) best = category
+  const middle = speech?.middle ?? usualMiddle
+  const deciding = detections.filter(({ rule }) => rules.includes(rule)).map(({ category }) => category)
+  const best = strongest(deciding, evaluation)
+  if (!deciding.includes('self_harm') && (scores.self_harm ?? 0) < middle) return best
+  const saysSo = detections.some(
+    ({ category, reader, confidence, suppressed }) =>
+      category === 'self_harm' && reader === 'rule' && suppressed !== true && confidence >= middle
+  )
+  if (saysSo) return 'self_harm'
+  const stopping = categories.filter((category) => speech?.stops(category, scores[category] ?? 0))
+  const rivals = [...deciding, ...stopping].filter((category) => category !== 'self_harm')
+  return strongest(['self_harm', ...rivals], evaluation)
+}
+
+/** Of equal ones the first. */
+function strongest(among: readonly Category[], evaluation: Evaluation): Category | undefined {
+  let best: { category: Category; strength: number } | undefined
+  for (const category of new Set(among)) {
+    const strength = strengthOf(category, evaluation)
+    if (best === undefined || strength > best.strength) best = { category, strength }
   }
-  return best
+  return best?.category
+}
+
+/** The score, or a finding that is surer: `at_most` holds a score below the high band. */
+function strengthOf(category: Category, { detections, scores }: Evaluation): number {
+  const found = detections.filter((one) => one.category === category && one.suppressed !== true)
+  return Math.max(scores[category] ?? 0, ...found.map(({ confidence }) => confidence))
 }
 
 function first<T>(layers: Layers, of: (texts: TextsSource) => T | undefined): T | undefined {

@@ -62,3 +62,15 @@ t.test('who may not go keeps the place', async (t) => {
   t.equal(queue.shift(), 'a1')
   t.equal(queue.shift(), 'a2')
 })
+
+t.test('the least user goes first, and equals take turns', async (t) => {
+  const queue = new FairQueue<string>()
+  for (const item of ['a1', 'a2', 'b1', 'b2', 'c1']) queue.push(item[0]!, item)
+  const used = new Map([['a', 5]])
+  const next = () => queue.shiftLeast((whose) => used.get(whose) ?? 0)
+  t.same([next(), next(), next()], ['b1', 'c1', 'b2'])
+  queue.push('b', 'b3')
+  used.set('b', 6)
+  t.same([next(), next(), next(), next()], ['a1', 'a2', 'b3', undefined])
+  t.equal(queue.length, 0)
+})

@@ -41,6 +41,30 @@ t.test('check names everything that would keep the server from starting', async 
   const both = await run(['check', 'e.yaml'], place)
   t.match(both.stderr, /^e\.yaml:1:\d+ server\.prot/)
   t.match(both.stderr, /default\.yaml:\d+:\d+ rules\[1\]\.weight: /, 'of the constitutions too, at once')
+
+  writeFileSync(
+    join(place.cwd, 'f.yaml'),
+    [
+      'server: { port: 7000 }',
+      'ops: { port: 7000 }',
+      'encoder: { use: preferred, folder: nowhere }',
+      'files: { languages: [xxx] }',
+      'defaults: { unscannable: { image: scan } }\n'
+    ].join('\n')
+  )
+  const { SLUICEGATE_ENCODER, SLUICEGATE_PORT, SLUICEGATE_OPS_PORT, ...plain } = place.env
+  const more = await run(['check', 'f.yaml'], { ...place, env: { ...plain, SLUICEGATE_LOG_LEVEL: 'loud' } })
+  t.match(more, { code: 1, stdout: '' })
+  t.match(more.stderr, /^environment SLUICEGATE_LOG_LEVEL: is not valid \(trace, debug, info/m)
+  t.match(more.stderr, /^f\.yaml:2:\d+ ops\.port: is the port of server\.port too/m)
+  t.match(more.stderr, /nowhere\/encoder\.json: cannot be read \(ENOENT\)$/m)
+  t.match(more.stderr, /packages that are not installed \(.*@tesseract\.js-data\/xxx/)
+  const names = { ...place.env, SLUICEGATE_LOG_LEVEL: 'loud' }
+  t.match(await run(['serve', '--port', 'abc'], { ...place, env: names }), {
+    code: 1,
+    stderr: /^option --port: is not valid \(a whole number from 0 to 65535\)$/m
+  })
+  t.match(await run(['serve', '--port', 'abc'], place), { code: 2, stderr: /^option --port: is not valid/m })
   t.notOk(existsSync(join(place.cwd, 'data')), 'nothing is created')
 })
 

@@ -159,6 +159,18 @@ t.test('the environment comes before the file, that before the defaults, and an 
       'OTEL_TRACES_SAMPLER: is not valid (always_on, always_off or traceidratio, each also with parentbased_)'
     ],
     [{ OTEL_TRACES_SAMPLER_ARG: '1.5' }, 'OTEL_TRACES_SAMPLER_ARG: is not valid (0 to 1)'],
+    [
+      { SLUICEGATE_LOG_LEVEL: 'loud' },
+      'SLUICEGATE_LOG_LEVEL: is not valid (trace, debug, info, warn, error, fatal, silent)'
+    ],
+    [
+      { SLUICEGATE_PORT: '9464' },
+      'SLUICEGATE_PORT: is the port of ops.port too (one for each listener; 0 takes a free port)'
+    ],
+    [
+      { SLUICEGATE_PORT: '7000', SLUICEGATE_OPS_PORT: '7000', SLUICEGATE_OPS_HOST: '0.0.0.0' },
+      'SLUICEGATE_OPS_PORT: is the port of server.port (SLUICEGATE_PORT) too (one for each listener; 0 takes a free port)'
+    ],
     [{ SLUICEGATE_WORKERS: '0' }, 'SLUICEGATE_WORKERS: is not valid (auto, or a whole number from 1 to 1024)']
   ]
   for (const [env, problem] of mistakes)
@@ -167,6 +179,21 @@ t.test('the environment comes before the file, that before the defaults, and an 
       `environment ${problem}`
     )
 })
+
+t.test(
+  'two listeners may have one port on addresses of their own, and a problem of an option has its name',
+  async (t) => {
+    const cwd = t.testdir({})
+    const env = { SLUICEGATE_PORT: '9464', SLUICEGATE_HOST: '10.0.0.1' }
+    t.match(loadSettings({ env, cwd }), { server: { port: 9464 }, ops: { port: 9464 } })
+    t.match(loadSettings({ env: { SLUICEGATE_PORT: '0', SLUICEGATE_OPS_PORT: '0' }, cwd }), { ops: { port: 0 } })
+    const options = { SLUICEGATE_PORT: '--port' }
+    t.equal(
+      problemsOf(() => loadSettings({ env: { SLUICEGATE_PORT: 'abc' }, cwd, options })),
+      'option --port: is not valid (a whole number from 0 to 65535)'
+    )
+  }
+)
 
 t.test('a secret’s file serves where the configuration names the variable', async (t) => {
   const cwd = t.testdir({

@@ -131,7 +131,9 @@ t.test('files are taken over all or none', async (t) => {
   writeFileSync(bad, 'name: strict')
   const { open, enforcement } = start()
   await t.rejects(open({ default: file, strict: bad }), { name: 'ConstitutionError' })
-  await t.rejects(open({ default: file, strict: `${bad}.absent` }), { code: 'ENOENT' })
+  await t.rejects(open({ default: file, strict: `${bad}.absent` }), {
+    message: /strict.yaml.absent constitutions.strict: cannot be read \(ENOENT\)/
+  })
   t.same(await storage.constitutions.states(account), [])
   t.equal(enforcement.versionOf('default'), undefined)
   t.equal(await labelOf(await open()), 'default@1')

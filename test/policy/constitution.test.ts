@@ -121,6 +121,11 @@ const mistakes: [string, string, [path: string, says: RegExp][]][] = [
   ],
   ['within without all', good.replace('any:', 'within: 5, any:'), [['rules[0].within', /no effect without "all"/]]],
   [
+    'alone without phrases',
+    good.replace('any: [stab*]', 'detector: classifier, alone: 2'),
+    [['rules[0].alone', /no effect without "any" or "all"/]]
+  ],
+  [
     'ordered without all',
     good.replace('any:', 'ordered: true, any:'),
     [['rules[0].ordered', /no effect without "all"/]]
@@ -290,6 +295,26 @@ t.test('line and column point at the value, and at the key where the key is what
   t.match(at('rules[1].colour'), { line: line + 1, column: 5 })
 })
 
+t.test(
+  'a phrase that loses signs at the end of a word gets a warning at its place, and a pattern keeps them',
+  async (t) => {
+    const { warnings } = parseConstitution(
+      source({
+        lexicons: "tags: ['#metoo', 'me too']",
+        rules: `
+  - { name: a, category: violence, weight: 0.5, any: [C++, .NET, don't, e-mail, 'Why?', '¿qué?', '«x»', U.S., kill*, $tags] }
+  - { name: b, category: violence, weight: 0.5, all: [[C# code], [x]], patterns: [{ anchors: [C++], regex: 'C\\+\\+' }] }`
+      }),
+      'signs.yaml'
+    )
+    t.same(
+      warnings.map(({ path }) => path),
+      ['lexicons.tags[0]', 'rules[0].any[0]', 'rules[0].any[1]', 'rules[1].all[0][0]']
+    )
+    t.match(warnings[1], { line: Number, message: /"C\+\+" matches every "c"; "patterns" keeps signs/ })
+  }
+)
+
 t.test('defaults are filled in and lexicons expanded once each', async (t) => {
   const { rules, bands } = parseConstitution(
     source({
@@ -350,6 +375,17 @@ escalate: [{ judge: none, from: high }]
     'rules[4].weigt',
     'without[0]'
   ])
+  const overlay = "name: mine\nversion: '1'\nextends: default\n"
+  t.same(
+    paths(`${overlay}without: [no_such_rule]
+rules:
+  - { name: a, weight: 0.5, any: [x] }
+  - { name: b, category: violence, weight: 0.5, detector: classifer }
+  - { name: c, category: violence, weight: 0.5, any: [x], when: { all: [a] } }
+`),
+    ['rules[0]', 'rules[1].detector', 'without[0]'],
+    'a new rule that lacks a field hides nothing'
+  )
   t.same(paths('name: 1\n').length > 1, true, 'where most is missing, what is missing')
   t.same(paths('7\n'), [''])
 })
@@ -370,4 +406,47 @@ t.test('every detector and each of its kinds can be named', async (t) => {
     })
     t.equal(parseConstitution(yaml, 'good.yaml').rules[0]?.detector?.id, id)
   }
+})
+
+t.test('an unknown name is told the nearest accepted ones', async (t) => {
+  const told = (text: string) => {
+    try {
+      parseConstitution(text, 'mine.yaml')
+    } catch (error) {
+      if (error instanceof ConstitutionError) return error.problems.map(({ path, message }) => [path, message])
+      throw error
+    }
+    return []
+  }
+  const overlay = (base: string, more = '') => `name: mine\nversion: '1'\nextends: ${base}\n${more}`
+  t.match(told(overlay('defualt')), [['extends', /did you mean "default"\?$/]])
+  const problems = told(
+    overlay(
+      'default',
+      `without: [reader_gaurded]
+lists: [gaurded]
+lexicons: { our_words: [x] }
+categories: { violense: { high: forbid } }
+rules:
+  - { name: own_rule, category: secrts, weight: 0.5, any: [x] }
+  - { name: b, category: violence, weight: 0.5, any: [x], when: { all: [onw_rule] } }
+  - { name: c, category: violence, weight: 0.5, detector: classifer }
+  - { name: d, category: violence, weight: 0.5, detector: obfuscation, kinds: [hiden_text] }
+  - { name: e, category: violence, weight: 0.5, any: [$our_wrds] }
+  - { name: f, category: violence, weight: 0.5, formats: [forged_trun] }
+`
+    )
+  )
+  const near = Object.fromEntries(problems.map(([path, message]) => [path, message?.split('; did you mean ')[1]]))
+  t.match(near, {
+    'without[0]': /^"reader_guarded"/,
+    'lists[0]': /^"guarded"/,
+    'categories.violense': /^"violence"/,
+    'rules[0].category': /^"secrets"/,
+    'rules[1].when.all[0]': /^"own_rule"/,
+    'rules[2].detector': /^"classifier"/,
+    'rules[3].kinds[0]': /^"hidden_text"/,
+    'rules[4].any[0]': /^"\$our_words"/,
+    'rules[5].formats[0]': /^"forged_turn"/
+  })
 })

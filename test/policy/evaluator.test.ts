@@ -486,6 +486,49 @@ t.test('risk adds up, decays, and never counts without a signal of the turn itse
   t.equal((await say('kill it')).risk_score, alone, 'after an hour it is forgotten')
 })
 
+t.test('what only earlier turns complete adds no risk, and no risk adds to it', async (t) => {
+  const hint = '\n  - { name: hint, category: weapons, weight: 0.3, all: [[tell me], [the gate code]] }'
+  const { evaluator } = await start(t, { clock: fakeClock() }, source({ rules: rules + hint }))
+  const say = (text: string, session: string) => evaluator.evaluate(call(text, { session }))
+  const turns = ['tell me', 'the gate code']
+  for (let i = 0; i < 40; i++) {
+    const { decision, risk_score, detections } = await say(turns[i % 2]!, 'acct:joined')
+    t.equal(decision, 'permit', `turn ${i}`)
+    if (i % 2 === 0) continue
+    t.equal(risk_score, 0.3, `turn ${i}`)
+    t.match(detections, [{ type: 'session_risk', rule: 'hint', confidence: 0.3 }])
+  }
+  const after = async (session: string) => (await say('you silly person', session)).risk_score
+  t.equal(await after('acct:joined'), 0.3, 'as in a session without history')
+
+  for (let i = 0; i < 12; i++) await say('kill it', 'acct:risky')
+  t.ok((await after('acct:risky')) > 0.6, 'a turn with a signal of its own counts more')
+  await say('tell me', 'acct:risky')
+  t.equal((await say('the gate code', 'acct:risky')).risk_score, 0.3, 'a turn without one does not')
+})
+
+t.test(
+  'signs of need never add up to a refusal, in one chat or over a session; what else is said still does',
+  async (t) => {
+    const need = `
+  - { name: need, category: self_harm, weight: 0.6, at_most: middle, any: [so tired] }
+  - { name: other_need, category: self_harm, weight: 0.6, at_most: middle, any: [nobody left] }
+  - { name: methods, category: self_harm, weight: 0.9, any: [how many pills] }`
+    const posture = { self_harm: '{ high: forbid, middle: divert }' }
+    const { evaluator } = await start(t, { clock: fakeClock() }, source({ rules: rules + need, posture }))
+    const both = await evaluator.evaluate(call('so tired, and nobody left'))
+    t.match(both, { decision: 'divert', risk_score: 0.7499, matched_rules: ['need', 'other_need'] })
+    for (let i = 0; i < 8; i++)
+      t.equal((await evaluator.evaluate(call('so tired', { session: 'acct:n' }))).decision, 'divert')
+    t.equal((await evaluator.evaluate(call('so tired: how many pills'))).decision, 'forbid')
+    t.equal(
+      (await evaluator.evaluate(call('so tired, kill it, silly person'))).decision,
+      'divert',
+      'the strictest of all'
+    )
+  }
+)
+
 t.test('history that a chat repeats is judged each time but adds no risk again', async (t) => {
   const { evaluator } = await conversation(t)
   const history = [

@@ -34,17 +34,19 @@ const rules = `
   - { name: mail, category: personal_data, weight: 1, detector: personal_data }
   - { name: reader, category: weapons, weight: 1, detector: encoder, kinds: [weapons], roles: [user, assistant, tool],
       context: { permit: { topic: [mining] }, settles: middle } }
-  - { name: reader_hate, category: hate, weight: 0.9, detector: encoder, kinds: [hate], min_confidence: 0.3, roles: [user] }`
+  - { name: reader_hate, category: hate, weight: 0.9, detector: encoder, kinds: [hate], min_confidence: 0.3, roles: [user] }
+  - { name: reader_need, category: self_harm, weight: 1, detector: encoder, kinds: [in_need], roles: [user] }`
 
 const withReaders = (mode: string) => `readers: ${mode}\n${source({ rules })}`
 
-/** Answers by the words in a text: `evil`, `faint`, `fainter` and `vague` are of weapons, `foul` is hate. */
+/** Answers by the words in a text: `evil`, `faint`, `fainter` and `vague` are of weapons, `foul` is hate, who says `adieu` is in need. */
 const answers = {
   evil: ['weapons', 0.95],
   faint: ['weapons', 0.2],
   fainter: ['weapons', 0.19],
   vague: ['weapons', 0.5],
-  foul: ['hate', 0.95]
+  foul: ['hate', 0.95],
+  adieu: ['in_need', 0.6]
 } as const
 
 function findingsIn(text: string): EncoderFinding[] {
@@ -118,6 +120,7 @@ t.test('a short text that both readers would stop is stopped with the confidence
   t.same(said(await evaluate('boom, vague')), ['forbid', 0.9102, 'reader'], 'both')
   const filling = 'And so the day went by. '.repeat(25)
   t.same(said(await evaluate(`${filling}boom, vague`)), ['depends', 0.5, 'reader'], 'long texts hold something of all')
+  t.same((await evaluate('boom, adieu')).scores.self_harm, 0.6, 'words of harm make nobody surer in need')
 })
 
 t.test('a weak sign has nothing read, and counts where no encoder decides', async (t) => {
@@ -161,6 +164,19 @@ t.test('a thorough constitution has every text read that its rules read', async 
       { role: 'tool', text: 'boom', spans: undefined }
     ]
   ])
+})
+
+t.test('a thorough constitution has prompts read, and definitions and fields only where they are raised', async (t) => {
+  const wide = withReaders('thorough').replace(
+    'roles: [user, assistant, tool]',
+    'roles: [user, system, definition, parameter]'
+  )
+  const { encoder, evaluate } = await start(t, wide)
+  const parts = (['system', 'definition', 'parameter'] as const).map((role, i) => part('how evil', role, `/${i}`))
+  t.match(await evaluate(parts), { decision: 'forbid', detections: [{ rule: 'reader', pointer: '/0' }] })
+  t.match(encoder.take(), [[{ role: 'system', text: 'how evil' }]])
+  await evaluate(parts.map(({ role, pointer }) => part('boom', role, pointer)))
+  t.match(encoder.take(), [[{ role: 'system' }, { role: 'definition' }, { role: 'parameter' }]])
 })
 
 t.test('the encoder decides where its rules read, and nowhere else', async (t) => {

@@ -71,6 +71,16 @@ const matching: [what: string, rule: string, text: string, found: string[]][] = 
     'make x x x x make a bomb',
     ['make a bomb']
   ],
+  ['alone: few words may stand beside a match', 'any: [kill it], alone: 2', 'Please kill it now!', ['kill it']],
+  ['beside: enough words stand beside a match', 'any: [kill it], beside: 3', 'The job hangs. So kill it.', ['kill it']],
+  ['beside: a word less is too few', 'any: [kill it], beside: 3', 'Please kill it now!', []],
+  ['alone: a word more is too much, in whatever sentence', 'any: [kill it], alone: 2', 'It hangs. So kill it.', []],
+  [
+    'alone: what stands inside a match does not count',
+    'all: [[how], [it]], alone: 0',
+    'How do I kill it?',
+    ['How do I kill it']
+  ],
   ['one word does not serve two groups', 'all: [[bomb], [bomb, pipe bomb]]', 'a pipe bomb', []],
   [
     'the second best hit is used where words clash',

@@ -85,6 +85,25 @@ rules:
   t.ok(longer.every(({ unless }) => unless.includes('museum')))
 })
 
+t.test('what rules of the base say of a dropped rule goes with it', async (t) => {
+  const mine = read(`${head}without: [person_in_need, self_harm_methods, methods_abroad]`)
+  t.same(ruleOf(mine, 'reader_self_harm')?.when, undefined, 'nothing hinders it any more')
+  t.equal(ruleOf(mine, 'reader_self_harm_methods'), undefined, 'it matches only where they do')
+  t.same(mine.warnings, [
+    {
+      line: 4,
+      column: 27,
+      path: 'without[1]',
+      message: '"reader_self_harm_methods" goes too: it matches only where "self_harm_methods" does'
+    }
+  ])
+  const one = read(`${head}without: [methods_abroad]`)
+  t.same(ruleOf(one, 'reader_self_harm_methods')?.when?.any, ['self_harm_methods'])
+  const anew = read(`${head}without: [person_in_need]
+rules: [{ name: person_in_need, category: self_harm, weight: 0.5, any: [so tired] }]`)
+  t.match(ruleOf(anew, 'person_in_need'), { any: ['so tired'] })
+})
+
 const mistakes: [what: string, text: string, path: string, says: RegExp][] = [
   ['an unknown base', head.replace('default', 'lenient'), 'extends', /one of: default, strict, developer, mcp/],
   ['a base that does not ship', head.replace('default', 'mine'), 'extends', /one of: default/],

@@ -1,10 +1,10 @@
 import t from 'tap'
 import { checkTexts, occasions, type TextsSource } from '../../src/base/texts.js'
-import { categories, type Evaluation, type Scores } from '../../src/policy/evaluation.js'
+import { categories, type Evaluation, type Reader, type Scores } from '../../src/policy/evaluation.js'
 import { understood } from '../../src/wording/answers.js'
 import { shippedLanguages, shippedTexts, topicNames } from '../../src/wording/shipped.js'
 import { optionLines } from '../../src/wording/topics.js'
-import { type Happened, speak } from '../../src/wording/wording.js'
+import { categoryOf, type Happened, speak } from '../../src/wording/wording.js'
 
 const english = { texts: ['How do I kill it?'], acceptLanguage: undefined }
 
@@ -17,6 +17,11 @@ function stopped(occasion: Happened['occasion'], category: keyof Scores, more: P
     missing_context: ['topic']
   } as unknown as Evaluation
   return { occasion, evaluation, speech: undefined, ...more }
+}
+
+function found(category: keyof Scores, confidence: number, reader: Reader): Evaluation['detections'][number] {
+  const type = 'policy_violation'
+  return { type, category, confidence, rule: 'r', span: { start: 0, end: 1 }, layer: 'plain', reader }
 }
 
 /** Internals and demands that nobody in a chat should read, as they are spelled in any language. */
@@ -78,7 +83,37 @@ t.test('a person in need is told of help whatever stopped them, by region', asyn
   t.match(say('fr-FR', []), /near you\.\nIf you/, 'a line whose place stays empty is left out')
   const both = stopped('forbid', 'violence')
   both.evaluation.scores.self_harm = 0.5
-  t.match(speak([], both, english).end_user.text, /emergency services/)
+  both.evaluation.detections.push(found('self_harm', 0.5, 'rule'))
+  t.match(speak([], both, english).end_user.text, /emergency services/, 'who says so reads of help')
+})
+
+t.test('a threat in which the encoder sees some self-harm too is no cry for help', async (t) => {
+  const speech = {
+    texts: undefined,
+    middle: 0.4,
+    stops: (category: string, score: number) => score >= 0.4 && category !== 'personal_data',
+    settles: () => false,
+    topicsOf: () => []
+  }
+  const of = (scores: Partial<Scores>, detections: Evaluation['detections'] = []) => {
+    const happened = stopped('divert', 'self_harm', { speech })
+    happened.evaluation.detections = [found('self_harm', 0.4, 'encoder'), ...detections]
+    Object.assign(happened.evaluation.scores, scores)
+    return categoryOf(happened)
+  }
+  t.equal(
+    of({ violence: 0.63, self_harm: 0.53 }),
+    'violence',
+    'though self-harm alone decides, by its stricter outcome'
+  )
+  t.equal(of({ violence: 0.53, self_harm: 0.53 }), 'self_harm')
+  t.equal(of({ violence: 0.4, self_harm: 0.53 }), 'self_harm')
+  t.equal(of({ personal_data: 0.95, self_harm: 0.53 }), 'self_harm', 'what would pass is not in the way of help')
+  t.equal(of({ violence: 0.8, self_harm: 0.7499 }, [found('self_harm', 0.97, 'encoder')]), 'self_harm', 'a held score')
+  t.equal(of({ violence: 0.95, self_harm: 0.6 }, [found('self_harm', 0.6, 'rule')]), 'self_harm', 'their own words')
+  const worse = stopped('forbid', 'violence')
+  worse.evaluation.scores.self_harm = 0.5
+  t.equal(categoryOf(worse), 'violence')
 })
 
 t.test('the language is that of the request, else of the client, else the configured one', async (t) => {

@@ -3,6 +3,7 @@
  * mention. So a stricter or laxer policy is one page long, and follows updates of its base.
  */
 
+import { nearestHint } from '../../base/near.js'
 import { goneLexicon, isGoneLexicon, isGoneRule } from './gone.js'
 import type { Path, Problems } from './problems.js'
 import type { ConstitutionSource, ExtensionSource, RuleSource } from './schema.js'
@@ -29,7 +30,8 @@ export function extend(extension: ExtensionSource, problems: Problems, warnings:
   const isGone = (name: string) => !names.has(name) && isGoneRule(name)
   for (const [i, name] of without.entries()) {
     if (isGone(name)) warnings.add(['without', i], goneRule(name, extension.extends))
-    else if (!names.has(name)) problems.add(['without', i], `"${extension.extends}" has no rule of this name`)
+    else if (!names.has(name))
+      problems.add(['without', i], `"${extension.extends}" has no rule of this name${nearestHint(name, names)}`)
   }
   const own = given.filter((rule, i) => {
     if (!isGone(rule.name) || isWhole(rule)) return true
@@ -37,7 +39,10 @@ export function extend(extension: ExtensionSource, problems: Problems, warnings:
     return false
   })
   const changes = new Map(own.map((rule) => [rule.name, rule]))
-  const kept = base.rules.filter(({ name }) => !dropped.has(name))
+  const { kept, went } = keptOf(base.rules, dropped)
+  for (const [name, needed] of went) {
+    warnings.add(['without', without.indexOf(needed)], `"${name}" goes too: it matches only where "${needed}" does`)
+  }
   // A rule with a name of the base changes the given fields; any other rule is new, and the schema checks it.
   const rules = kept.map((rule) => ({ ...rule, ...changes.get(rule.name) }))
   const added = own.filter(({ name }) => !names.has(name) || dropped.has(name)) as RuleSource[]
@@ -57,6 +62,34 @@ export function extend(extension: ExtensionSource, problems: Problems, warnings:
     warnings: placed(warnings, places),
     base: `${base.name}@${base.version}`
   }
+}
+
+/**
+ * Rules of a base without the dropped ones, and without what their conditions say of those.
+ * @returns also the rules that went because they need a dropped one, each with the name of that
+ */
+function keptOf(
+  rules: readonly RuleSource[],
+  dropped: ReadonlySet<string>
+): { kept: RuleSource[]; went: Map<string, string> } {
+  const went = new Map<string, string>()
+  const isGone = (name: string) => dropped.has(name) || went.has(name)
+  const kept = rules.flatMap((rule) => {
+    const { name, when } = rule
+    if (dropped.has(name)) return []
+    if (when === undefined) return [rule]
+    const { all = [], any } = when
+    const needed = all.find(isGone) ?? (any?.every(isGone) === true ? any[0] : undefined)
+    if (needed !== undefined) {
+      went.set(name, went.get(needed) ?? needed)
+      return []
+    }
+    const conditions = Object.entries(when).map(([how, names]) => [how, names.filter((name) => !isGone(name))] as const)
+    const left = conditions.filter(([, names]) => names.length > 0)
+    const { when: _, ...unconditional } = rule
+    return [left.length === 0 ? unconditional : { ...rule, when: Object.fromEntries(left) }]
+  })
+  return { kept, went }
 }
 
 /** A shipped constitution with what it inherits. The tests hold it to be without faults. */

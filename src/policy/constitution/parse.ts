@@ -47,7 +47,10 @@ export interface Constitution {
   source: string
   /** `name@version` of the shipped constitution that it extends. */
   base: string | undefined
-  /** Entries without effect: dropped names of rules and lexicons, former kinds and lists of guarded content. */
+  /**
+   * Entries that do not do what they say: dropped names of rules and lexicons, former kinds and lists of guarded content,
+   * phrases that lose their signs.
+   */
   warnings: readonly Problem[]
 }
 
@@ -152,7 +155,12 @@ function readSource(
     return { source, problems: checked.problems, warnings }
   }
   const extended = extend(checked.source as ExtensionSource, checked.problems, warnings)
-  return schemaErrors(ConstitutionSource, extended.source, extended.problems).length > 0 ? undefined : extended
+  const lacking = schemaErrors(ConstitutionSource, extended.source, extended.problems)
+  if (lacking.length === 0) return extended
+  // A new rule that lacks a field must not hide what is wrong elsewhere.
+  const mended = mend(extended.source, lacking, extended.problems)
+  if (mended === undefined || schemaErrors(ConstitutionSource, mended.source).length > 0) return undefined
+  return { ...extended, source: mended.source as ConstitutionSource, problems: mended.problems }
 }
 
 function schemaErrors(schema: object, value: unknown, problems?: Problems): ErrorObject[] {

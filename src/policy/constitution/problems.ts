@@ -1,6 +1,7 @@
 /** Problems of a constitution, each with its place in the file and the accepted values. */
 import type { ErrorObject } from 'ajv'
 import { type Document, isAlias, isMap, isScalar, isSeq, type LineCounter, type Node, type Pair } from 'yaml'
+import { nearestHint } from '../../base/near.js'
 import { fieldsOf, type Marked, valuesOf } from './gone.js'
 
 export interface Problem {
@@ -91,10 +92,12 @@ export function addSchemaProblem(problems: Problems, error: ErrorObject, value: 
   if (error.keyword === 'additionalProperties') {
     path.push(String((error.params as { additionalProperty: string }).additionalProperty))
     const accepted = fieldsOf(error.parentSchema as Marked | undefined)
-    problems.add(path, `unknown field; accepted here: ${accepted.join(', ')}`, { atKey: true, accepted })
+    const near = nearestHint(String(path.at(-1)), accepted)
+    problems.add(path, `unknown field; accepted here: ${accepted.join(', ')}${near}`, { atKey: true, accepted })
   } else if (error.keyword === 'enum') {
     const accepted = valuesOf(error.parentSchema as Marked | undefined)
-    problems.add(path, `must be one of: ${accepted.join(', ')}`, { accepted })
+    const near = typeof error.data === 'string' ? nearestHint(error.data, accepted) : ''
+    problems.add(path, `must be one of: ${accepted.join(', ')}${near}`, { accepted })
   } else {
     problems.add(path, sentence(error, path))
   }

@@ -1,5 +1,6 @@
 /** Rules as the engine uses them: lexicons expanded, defaults filled in, every name checked. */
 import { RE2JS } from 're2js'
+import { nearestHint } from '../../base/near.js'
 import type { Detector } from '../../detectors/detector.js'
 import type { Category, DetectionType } from '../evaluation.js'
 import { goneGuarded, isGoneRule } from './gone.js'
@@ -30,6 +31,8 @@ export interface Rule {
    * decides over it.
    */
   raises: boolean
+  /** The highest band that its category reaches by such rules alone; undefined: any. */
+  atMost: 'middle' | undefined
   /**
    * For a rule that nominates: the encoder's confidence in its category from which a match counts after all; undefined:
    * none.
@@ -41,6 +44,10 @@ export interface Rule {
   within: number
   ordered: boolean
   patterns: PatternRule[]
+  /** Most words of a text beside a match of phrases; undefined: any number. */
+  alone: number | undefined
+  /** Least words of a text beside a match of phrases; undefined: none. */
+  beside: number | undefined
   /** Whether a match of phrases may reach from one sentence into another. */
   acrossSentences: boolean
   detector: { id: string; kinds: ReadonlySet<string> | undefined; minConfidence: number } | undefined
@@ -90,7 +97,7 @@ export interface RuleReader {
   lexicons: Lexicons
   detectors: readonly Detector[]
   problems: Problems
-  /** Receives dropped names of rules, and former kinds of guarded content. */
+  /** Receives entries that do not do what they say. */
   warnings: Problems
 }
 
@@ -120,6 +127,7 @@ function readRule(source: RuleSource, path: Path, reader: RuleReader): Rule {
     weight: source.weight,
     nominate: source.nominate ?? false,
     raises: source.raises ?? true,
+    atMost: source.at_most,
     agreedFrom: source.agreed_from,
     any,
     all,
@@ -128,11 +136,13 @@ function readRule(source: RuleSource, path: Path, reader: RuleReader): Rule {
     patterns: [
       ...(source.patterns ?? []).map((pattern, i) => {
         checkRegex(pattern.regex, [...path, 'patterns', i, 'regex'], problems)
-        const anchors = expand(pattern.anchors, 'patterns', i, 'anchors')
+        const anchors = lexicons.expandAnchors(pattern.anchors, [...path, 'patterns', i, 'anchors'])
         return { anchors, regex: pattern.regex, reach: pattern.reach ?? defaultReach }
       }),
       ...readFormats(source, path, problems)
     ],
+    alone: source.alone,
+    beside: source.beside,
     acrossSentences: source.across_sentences ?? false,
     detector: readDetector(source, path, reader),
     guarded: readGuarded(source, path, reader),
@@ -154,7 +164,11 @@ function readFormats({ formats = [] }: RuleSource, path: Path, problems: Problem
     const patterns = known.get(name)
     if (patterns !== undefined) return patterns.map((pattern) => ({ ...pattern, reach: pattern.reach ?? defaultReach }))
     const accepted = [...known.keys()]
-    problems.add([...path, 'formats', i], `unknown format; known: ${accepted.join(', ')}`, { accepted })
+    problems.add(
+      [...path, 'formats', i],
+      `unknown format; known: ${accepted.join(', ')}${nearestHint(name, accepted)}`,
+      { accepted }
+    )
     return []
   })
 }
@@ -174,6 +188,10 @@ function refuseIdle(source: RuleSource, path: Path, problems: Problems): void {
   }
   if (source.nominate === true && detector === 'encoder') {
     problems.add([...path, 'nominate'], 'has no effect with "detector: encoder", which decides', { atKey: true })
+  }
+  for (const field of ['alone', 'beside'] as const) {
+    if (source[field] === undefined || any !== undefined || all !== undefined) continue
+    problems.add([...path, field], 'has no effect without "any" or "all"', { atKey: true })
   }
   const needs = [
     ['within', 'all'],
@@ -206,13 +224,20 @@ function readDetector(source: RuleSource, path: Path, { detectors, problems }: R
   const detector = detectors.find((candidate) => candidate.id === source.detector)
   if (detector === undefined) {
     const accepted = detectors.map((candidate) => candidate.id)
-    problems.add([...path, 'detector'], `unknown detector; known: ${accepted.join(', ')}`, { accepted })
+    problems.add(
+      [...path, 'detector'],
+      `unknown detector; known: ${accepted.join(', ')}${nearestHint(source.detector, accepted)}`,
+      { accepted }
+    )
     return undefined
   }
   for (const [i, kind] of (source.kinds ?? []).entries()) {
     if (!detector.kinds.includes(kind) && detector.groups?.has(kind) !== true) {
       const accepted = detector.kinds
-      problems.add([...path, 'kinds', i], `unknown kind; "${detector.id}" finds: ${accepted.join(', ')}`, { accepted })
+      const near = nearestHint(kind, accepted)
+      problems.add([...path, 'kinds', i], `unknown kind; "${detector.id}" finds: ${accepted.join(', ')}${near}`, {
+        accepted
+      })
     }
   }
   const kinds = source.kinds && new Set(source.kinds.flatMap((kind) => detector.groups?.get(kind) ?? [kind]))
@@ -244,8 +269,13 @@ function readWhen({ when }: RuleSource, path: Path, { source, problems, warnings
           [...path, 'when', field, i],
           `the shipped constitution has no rule "${name}" any more: it never matches`
         )
-      } else if (index < 0) problems.add([...path, 'when', field, i], `there is no rule "${name}"`)
-      else if (index >= own) problems.add([...path, 'when', field, i], `"${name}" must stand before this rule`)
+      } else if (index < 0) {
+        const near = nearestHint(
+          name,
+          source.rules.slice(0, own).map((rule) => rule.name)
+        )
+        problems.add([...path, 'when', field, i], `there is no rule "${name}"${near}`)
+      } else if (index >= own) problems.add([...path, 'when', field, i], `"${name}" must stand before this rule`)
     }
     return when[field] ?? []
   }

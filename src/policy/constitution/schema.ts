@@ -24,6 +24,8 @@ const Phrases = Type.Array(Phrase, {
     'Phrases: whole words in lower case; a last word that ends in `*` takes any ending; `$name` stands for a lexicon.'
   )
 })
+const words = (minimum: number, meaning: string) =>
+  Type.Optional(Type.Integer({ minimum, maximum: 50, ...says(meaning) }))
 const Key = Type.String({ minLength: 1, maxLength: 64 })
 const Names = Type.Array(Type.String(), { minItems: 1 })
 const ContextValues = Type.Array(Phrase, { minItems: 1 })
@@ -87,6 +89,7 @@ export const RuleSource = Type.Object(
         'The score of one match: 0.45 alone asks, two of them still ask, three forbid; 0.2 is a hint. Beside a detector it multiplies the confidence.'
       )
     }),
+    at_most: Type.Optional(Type.Literal('middle', says('By these alone a category never reaches its high band.'))),
     nominate: Type.Optional(
       Type.Boolean(says('true: a match makes the encoder read the text, and the encoder decides.'))
     ),
@@ -113,14 +116,10 @@ export const RuleSource = Type.Object(
         ...says('Groups of phrases: one phrase of each, all within the number of words that within gives.')
       })
     ),
-    within: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: 50,
-        ...says('Words from the first to the last phrase of `all`. Default 10.')
-      })
-    ),
+    within: words(1, 'Words from the first to the last phrase of `all`. Default 10.'),
     ordered: Type.Optional(Type.Boolean(says('Whether the groups of `all` must occur in the given order.'))),
+    alone: words(0, 'Phrases count only in a text of so many other words, or fewer.'),
+    beside: words(1, 'Phrases count only in a text of so many other words, or more.'),
     patterns: Type.Optional(
       Type.Array(PatternSource, { minItems: 1, ...says('Linear-time regular expressions near phrases.') })
     ),
@@ -150,13 +149,7 @@ export const RuleSource = Type.Object(
         )
       })
     ),
-    unless_within: Type.Optional(
-      Type.Integer({
-        minimum: 0,
-        maximum: 50,
-        ...says('Words around a match in which `unless` is looked for. Default 6.')
-      })
-    ),
+    unless_within: words(0, 'Words around a match in which `unless` is looked for. Default 6.'),
     when: Type.Optional(
       Type.Object(
         { all: Type.Optional(Names), any: Type.Optional(Names), none: Type.Optional(Names) },

@@ -2,8 +2,9 @@
 import { hash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { parse } from 'yaml'
+import { nearestHint } from '../../base/near.js'
 import type { Problems } from './problems.js'
-import type { bases, ConstitutionSource, ExtensionSource, ListSource, PatternSource } from './schema.js'
+import { bases, type ConstitutionSource, type ExtensionSource, type ListSource, type PatternSource } from './schema.js'
 
 /**
  * Location of the build's parsed form of this text: parsing YAML takes longer than all later steps. Without a build
@@ -24,6 +25,10 @@ export function builtFrom(yamlText: string): unknown {
   } catch {
     return undefined
   }
+}
+
+export function isShipped(name: string): name is (typeof bases)[number] {
+  return (bases as readonly string[]).includes(name)
 }
 
 /** The YAML of a constitution that ships with the program. */
@@ -63,7 +68,8 @@ export function withLists(source: ConstitutionSource, problems?: Problems): Cons
   let { lexicons = {}, guarded } = source
   for (const [i, name] of source.lists.entries()) {
     if (!accepted.includes(name)) {
-      problems?.add(['lists', i], `there is no list of this name; known: ${accepted.join(', ')}`, { accepted })
+      const near = nearestHint(name, accepted)
+      problems?.add(['lists', i], `there is no list of this name; known: ${accepted.join(', ')}${near}`, { accepted })
       continue
     }
     const list = readList(name)

@@ -17,8 +17,8 @@ export interface RuleScore {
   effect: ContextEffect
   /** With `open`: the score of its matches about which people were asked already without settling them. */
   exhausted?: number
-  /** Whether it matched in the new turn, not only in the repeated history. */
-  fresh: boolean
+  /** The score by what the new turn says alone, without repeated history and earlier turns of the session; 0: nothing. */
+  own: number
 }
 
 export interface Scoring {
@@ -37,25 +37,34 @@ export function scoreRules(
   { high, turn, contexts }: Scoring
 ): RuleScore[] {
   const best = new Map<CompiledRule, number>()
-  const fresh = new Set<CompiledRule>()
+  const own = new Map<CompiledRule, number>()
   const answered = new Map<CompiledRule, RuleScore>()
   for (const match of matches) {
-    const { rule, confidence, part } = match
-    if (part >= turn) fresh.add(rule)
+    const { rule, confidence, part, acrossTurns } = match
+    const raise = (scores: Map<CompiledRule, number>) =>
+      void scores.set(rule, Math.max(scores.get(rule) ?? 0, confidence))
+    // What only earlier turns complete is no sign of this one: the session would feed itself.
+    if (part >= turn && !acrossTurns) raise(own)
     const effect = contexts?.effectOn(match, given, round(confidence) >= high)
     if (effect === undefined) {
-      best.set(rule, Math.max(best.get(rule) ?? 0, confidence))
+      raise(best)
       continue
     }
     const score = scoreBy(effect, confidence, high)
     const before = answered.get(rule)
-    if (before === undefined || score > before.score) answered.set(rule, { rule, score, effect, fresh: false })
+    if (before === undefined || score > before.score) answered.set(rule, { rule, score, effect, own: 0 })
   }
   const scores = [...best].map(([rule, confidence]): RuleScore => {
     const effect = contextEffect(rule.context, given, round(confidence) >= high)
-    return { rule, score: scoreBy(effect, confidence, high), effect, fresh: fresh.has(rule) }
+    return { rule, score: scoreBy(effect, confidence, high), effect, own: 0 }
   })
-  return answered.size === 0 ? scores : together(scores, answered, fresh)
+  const all = answered.size === 0 ? scores : together(scores, answered)
+  return all.map((entry) => ({ ...entry, own: ownOf(entry, own.get(entry.rule), high) }))
+}
+
+/** @param confidence of the rule's best match in the new turn alone */
+function ownOf({ score, effect }: RuleScore, confidence: number | undefined, high: number): number {
+  return confidence === undefined ? 0 : Math.min(score, scoreBy(effect, confidence, high))
 }
 
 function scoreBy(effect: ContextEffect, confidence: number, high: number): number {
@@ -63,20 +72,15 @@ function scoreBy(effect: ContextEffect, confidence: number, high: number): numbe
 }
 
 /** A rule that matched both in answered parts and elsewhere counts once, with the stronger score. */
-function together(
-  scores: readonly RuleScore[],
-  answered: ReadonlyMap<CompiledRule, RuleScore>,
-  fresh: ReadonlySet<CompiledRule>
-): RuleScore[] {
-  const own = new Set(scores.map(({ rule }) => rule))
+function together(scores: readonly RuleScore[], answered: ReadonlyMap<CompiledRule, RuleScore>): RuleScore[] {
+  const scored = new Set(scores.map(({ rule }) => rule))
   const both = scores.map((entry): RuleScore => {
     const other = answered.get(entry.rule)
     if (other === undefined || other.score === 0) return entry
-    if (other.score >= entry.score) return { ...other, fresh: entry.fresh }
+    if (other.score >= entry.score) return other
     return entry.effect === 'open' ? { ...entry, exhausted: other.score } : entry
   })
-  const rest = [...answered.values()].filter(({ rule }) => !own.has(rule))
-  return [...both, ...rest.map((entry) => ({ ...entry, fresh: fresh.has(entry.rule) }))]
+  return [...both, ...[...answered.values()].filter(({ rule }) => !scored.has(rule))]
 }
 
 /** Independent signs: several rules of one detector count as one sign, the strongest. */
@@ -171,14 +175,17 @@ function decideCategory(
   const policy = categories[category]
   // Content that the policy permits at any score is no sign of bad intent, and repeated history must not count again
   // each turn.
-  const fresh = policy.high === 'permit' ? [] : rules.filter((entry) => entry.fresh)
+  const fresh = policy.high === 'permit' ? [] : rules.filter((entry) => entry.own > 0)
   const risk = fresh.length === 0 ? 0 : sessionRisk
   const total = (some: readonly RuleScore[]) => (some.length === 0 ? 0 : noisyOr([risk, ...signsOf(some)]))
-  const score = total(rules)
-  const own = noisyOr(signsOf(fresh))
+  const full = total(rules)
+  // Several signs that somebody is in need, or one in each turn, make nobody one to be refused.
+  const isHeld = full >= bands.high && total(rules.filter(({ rule }) => rule.atMost !== 'middle')) < bands.high
+  const score = isHeld ? Math.max(bands.middle, bands.high - step) : full
+  const own = noisyOr(signsOf(fresh.map(({ rule, own }) => ({ rule, score: own }))))
   const verdict = { category, score, own, rules, missing: [] }
   if (score < bands.middle) return { ...verdict, decision: 'permit' }
-  if (score >= bands.high) return { ...verdict, decision: policy.high }
+  if (score >= bands.high && !isHeld) return { ...verdict, decision: policy.high }
   if (policy.middle !== 'ask') return { ...verdict, decision: policy.middle }
   // Asking helps only if the rules that no answer can settle do not reach the band by themselves.
   const exhausted = rules.flatMap((entry) => {

@@ -8,13 +8,18 @@ import { contextEffect, GivenContext } from './context.js'
 export const askedKey = 'topic'
 
 export function speechOf({ constitution, rules }: Pick<Policy, 'constitution' | 'rules'>): Speech {
-  const { texts, bands } = constitution
+  const { texts, bands, categories } = constitution
   /** The rules that a context can settle; a judge's finding has no rule. */
   const open = (names: readonly string[]): CompiledRule[] =>
     rules.filter(({ name, context }) => context.keys.length > 0 && names.includes(name))
   return {
     texts,
     middle: bands.middle,
+    stops(category, score) {
+      if (score < bands.middle) return false
+      const { middle, high } = categories[category]
+      return (score < bands.high ? middle : high) !== 'permit'
+    },
     settles(names, topic) {
       const given = new GivenContext({ [askedKey]: topic })
       const asked = open(names)

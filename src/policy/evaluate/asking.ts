@@ -349,11 +349,14 @@ const left = { high: 0.05, middle: 0.2 } as const
 /** The confidence that one in twenty harmless texts reaches; below it the encoder does not agree. */
 const doubtful = 0.25
 
-/** The two readers look at different signs, words and language: few short texts that both flag are harmless. */
+/**
+ * The two readers look at different signs, words and language: few short texts that both flag are harmless. The first
+ * flags harm: its agreement makes nobody more in need, and nobody is refused for that.
+ */
 function agreed({ text, reaches }: Question, reading: EncoderReading): EncoderReading {
   if (reaches === undefined || text.length > short) return reading
   const findings = reading.findings.map((finding) => {
-    if (finding.confidence < doubtful) return finding
+    if (finding.confidence < doubtful || finding.kind === 'in_need') return finding
     const confidence = confidenceOf(shareOf(finding.confidence) * left[reaches])
     return { ...finding, confidence: Math.max(finding.confidence, confidence) }
   })

@@ -14,9 +14,24 @@ export const working = channel('sluicegate:working')
 /** Longest batch, ms. Dozens of ordinary texts take less. */
 const longestGo = 5
 
-/** @returns a function that runs work once all pending input is read: in order of request, callers in turns */
-export function createBatch(): <T>(work: () => T | Promise<T>, whose?: string) => Promise<T> {
+/** Of so many pieces one is anyone's: callers beyond their share come last, but they come. */
+const anyones = 4
+
+export type InTurn = <T>(work: () => T | Promise<T>, whose?: string) => Promise<T>
+
+/**
+ * @param isBeyond whether a caller has used more than its share: the others come first
+ * @returns a function that runs work once all pending input is read: in order of request, callers in turns
+ */
+export function createBatch(isBeyond: (whose: string) => boolean = () => false): InTurn {
   const waiting = new FairQueue<() => void>()
+  const isWithin = (whose: string) => !isBeyond(whose)
+  let count = 0
+
+  function next(): () => void {
+    const first = ++count % anyones === 0 ? undefined : waiting.shift(isWithin)
+    return first ?? waiting.shift()!
+  }
 
   // The continuations run after the whole batch, for the same reason: promises settle only after this function returns.
   function drain(): void {
@@ -24,7 +39,7 @@ export function createBatch(): <T>(work: () => T | Promise<T>, whose?: string) =
     const ends = performance.now() + longestGo
     // Work that is requested by work waits for the next turn.
     for (let left = waiting.length; left > 0; left--) {
-      waiting.shift()!()
+      next()()
       if (performance.now() >= ends) break
     }
     if (waiting.length > 0) setImmediate(drain)

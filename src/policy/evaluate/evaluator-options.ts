@@ -42,11 +42,26 @@ export interface EvaluatorOptions {
   idPrefix?: string
 }
 
+export const noJudges: Judges = {
+  coverage: {},
+  sees: new Set(),
+  consult: async () => ({ failure: 'unknown_judge' })
+}
+
 /** No complete verdict was reached in time. Callers must treat the text as not permitted. */
 export class EvaluatorError extends Error {
   constructor(message: string, cause?: unknown) {
     super(message, cause === undefined ? undefined : { cause })
     this.name = 'EvaluatorError'
+  }
+}
+
+/** An internal error of the engine is reported like any other missing verdict. */
+export function guarded<T>(work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    throw new EvaluatorError('The evaluation failed.', error)
   }
 }
 

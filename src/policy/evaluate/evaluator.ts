@@ -6,11 +6,11 @@ import { availableParallelism } from 'node:os'
 import { LRUCache } from 'lru-cache'
 import { defaultBudget } from '../../base/budget.js'
 import { createIdSource } from '../../base/ids.js'
+import { type LetGo, Places } from '../../base/places.js'
 import type { Constitution } from '../constitution/parse.js'
 import { suppressedOf } from '../decide/exceptions.js'
 import { findNames } from '../decide/names.js'
 import { doubtsOf, doubtsOfPictures } from '../escalate/doubts.js'
-import type { Judges } from '../escalate/judges.js'
 import { consult } from '../escalate/rulings.js'
 import type { Evaluation, EvaluationInput, Evaluator, HeldPolicy } from '../evaluation.js'
 import { type Explanation, explain } from '../explain/explain.js'
@@ -20,7 +20,17 @@ import { type Beside, besideOf } from '../match/guarded/beside.js'
 import { askEncoder, noReadings, type Question, type Readings } from './asking.js'
 import { createBatch } from './batch.js'
 import { entryOf, loadPolicy, type PolicyEntry, warmUp } from './entry.js'
-import { beyondBudget, costOf, EvaluatorError, type EvaluatorOptions, labelOf, unpaidOf } from './evaluator-options.js'
+import {
+  beyondBudget,
+  costOf,
+  EvaluatorError,
+  type EvaluatorOptions,
+  guarded,
+  labelOf,
+  noJudges,
+  unpaidOf
+} from './evaluator-options.js'
+import { LoopShare, shortUnits } from './loop-share.js'
 import { isVerdict, type Told } from './packed.js'
 import { createPool } from './pool.js'
 import {
@@ -94,7 +104,10 @@ export function evaluatorOf(initial: Iterable<PolicyEntry>, options: EvaluatorOp
   // One more than a caller may have at once, which starts when others wait for that one.
   const mostEach = Math.min(2, Math.max(1, availableParallelism() - 1))
   const pool = createPool({ deadlineMs, maxThreads: mostEach + 1, mostEach })
-  const inTurn = createBatch()
+  const loop = new LoopShare(clock)
+  const inTurn = createBatch((whose) => loop.isBeyond(whose))
+  // They wait here and not in the pool, whose queue is bounded in time.
+  const apart = new Places({ most: Number.POSITIVE_INFINITY, mostEach, refusal: () => new EvaluatorError(leftEarly) })
   const remembered = remembers ? secretsOf() : undefined
   let uncovered = 0
   const entries = new Map<string, PolicyEntry>()
@@ -162,7 +175,7 @@ export function evaluatorOf(initial: Iterable<PolicyEntry>, options: EvaluatorOp
   function judge(input: EvaluationInput, entry: PolicyEntry): Verdict | Promise<Verdict> {
     const judgeInput = withSession(input, entry)
     return judgeInput instanceof Promise
-      ? judgeInput.then((judgeInput) => judgeWith(input, judgeInput, entry))
+      ? judgeInput.then((judgeInput) => inTurn(() => judgeWith(input, judgeInput, entry), input.whose))
       : judgeWith(input, judgeInput, entry)
   }
 
@@ -218,39 +231,59 @@ export function evaluatorOf(initial: Iterable<PolicyEntry>, options: EvaluatorOp
         if (verdict.questions !== undefined) return read(given, verdict, verdict.questions)
         return given.suppressed === undefined ? settle(given, verdict) : checked(verdict)
       }
+      const whose = input.whose ?? ''
+      const yields = loop.yields(whose, () => pool.isReady({ key: entry.key, constitution: policy.constitution }))
+      const most = yields ? shortUnits : inlineLimit
       const { views, findings } = budget
-      // Of a repeated chat only the new texts count.
-      if (!judgesApart() && (units <= inlineLimit || entry.engine.newUnits(given, inlineLimit) <= inlineLimit)) {
-        const { scanned, remembered } = entry.engine.texts
-        const verdict = guarded(() => entry.engine.judge({ ...given, views, scans: inlineLimit, findings }))
-        const { texts } = entry.engine
-        judged({ scanned: texts.scanned - scanned, remembered: texts.remembered - remembered })
-        // The size of other readings becomes known only when they are made.
-        if (verdict?.beyond?.field !== 'views') return next(withinBudget(verdict))
-      }
-      const call = {
-        whose: input.whose ?? '',
-        key: entry.key,
-        constitution: policy.constitution,
-        hear({ texts, learnt }: Told) {
-          judged(texts)
-          if (learnt !== undefined) entry.engine.learn(learnt)
+      if (!judgesApart()) {
+        // Of a repeated chat only the new texts count.
+        const fresh = units <= most ? units : entry.engine.newUnits(given, most)
+        if (fresh <= most) {
+          loop.uses(whose, fresh)
+          const { scanned, remembered } = entry.engine.texts
+          const verdict = guarded(() => entry.engine.judge({ ...given, views, scans: inlineLimit, findings }))
+          const { texts } = entry.engine
+          judged({ scanned: texts.scanned - scanned, remembered: texts.remembered - remembered })
+          // The size of other readings becomes known only when they are made.
+          if (verdict?.beyond?.field !== 'views') return next(withinBudget(verdict))
         }
       }
-      const told = entry.engine.told(given)
-      return pool.judge({ ...call, input: { ...given, views, findings, told } }).then(
+      return inThread(given, yields).then(
         (verdict) => next(withinBudget(verdict)),
         (error: unknown) => {
           throw new EvaluatorError('The text could not be judged in time.', error)
         }
       )
     }
+    async function inThread(given: JudgeInput, yields: boolean): Promise<Verdict> {
+      const { whose = '', cancel } = input
+      const over = loop.apart(whose)
+      let letGo: LetGo | undefined
+      try {
+        if (yields) letGo = await apart.take(whose, cancel)
+        const { views, findings } = budget
+        const told = entry.engine.told(given)
+        return await pool.judge({
+          whose,
+          key: entry.key,
+          constitution: policy.constitution,
+          input: { ...given, views, findings, told },
+          hear({ texts, learnt }: Told) {
+            judged(texts)
+            if (learnt !== undefined) entry.engine.learn(learnt)
+          }
+        })
+      } finally {
+        letGo?.()
+        over()
+      }
+    }
     /** Judges again, with the encoder's answers to all questions. */
     function read(given: JudgeInput, verdict: Verdict, questions: readonly Question[]): Promise<Verdict> {
       checkVerdict(verdict, total)
       if (given.readings !== noReadings) throw new EvaluatorError('The text was not read in full.')
       input.raised?.()
-      return ask(questions, input).then((readings) => decide({ ...given, readings }))
+      return ask(questions, input).then((readings) => inTurn(() => decide({ ...given, readings }), input.whose))
     }
     const checked = (verdict: Verdict) => {
       checkVerdict(verdict, total)
@@ -285,6 +318,7 @@ export function evaluatorOf(initial: Iterable<PolicyEntry>, options: EvaluatorOp
     told: (verdict: Verdict, entry: PolicyEntry, ms: number) => T
   ): Promise<T> {
     const found = lookUp(constitution)
+    loop.asks(input.whose ?? '')
     return inTurn(() => {
       const entry = loaded(found)
       const started = clock.monotonic()
@@ -363,18 +397,3 @@ function secretsOf(): (whose: string) => string {
 }
 
 const leftEarly = 'The caller left before the verdict.'
-
-const noJudges: Judges = {
-  coverage: {},
-  sees: new Set(),
-  consult: async () => ({ failure: 'unknown_judge' })
-}
-
-/** An internal error of the engine is reported like any other missing verdict. */
-function guarded<T>(work: () => T): T {
-  try {
-    return work()
-  } catch (error) {
-    throw new EvaluatorError('The evaluation failed.', error)
-  }
-}

@@ -34,6 +34,8 @@ export interface JudgeCall {
 export interface JudgePool {
   /** @throws on time-out, crash, or where too many texts are waiting already */
   judge(call: JudgeCall): Promise<Verdict>
+  /** Whether a thread knows the policy. If none does, one begins to learn it. */
+  isReady(call: Pick<JudgeCall, 'key' | 'constitution'>): boolean
   close(): Promise<void>
 }
 
@@ -67,6 +69,7 @@ export function createPool({
 }: PoolOptions): JudgePool {
   const endedAfterMs = 1.5 * deadlineMs
   let starting: Promise<Piscina> | undefined
+  let started: Piscina | undefined
   const places = new Places({
     most: maxThreads,
     mostEach,
@@ -100,18 +103,47 @@ export function createPool({
   }
 
   /** Makes one thread compile the policy, once for all waiting texts; other threads request it when they need it. */
-  const compiling = new LRUCache<string, Promise<unknown>>({ max: maxKnown })
+  const known = new Set<string>()
+  const compiling = new LRUCache<string, Promise<unknown>>({ max: maxKnown, dispose: (_, key) => known.delete(key) })
   function compiled(pool: Piscina, key: string, constitution: Constitution): Promise<unknown> {
     let done = compiling.get(key)
     if (done === undefined) {
       const task: WorkerTask = { key, constitution, input: undefined }
-      done = within(startMs, (signal) => pool.run(task, { signal })).catch((error: unknown) => {
-        compiling.delete(key)
-        throw error
-      })
+      done = within(startMs, (signal) => pool.run(task, { signal })).then(
+        () => known.add(key),
+        (error: unknown) => {
+          compiling.delete(key)
+          throw error
+        }
+      )
       compiling.set(key, done)
     }
     return done
+  }
+
+  /** Set while a policy is compiled that no text waits for. */
+  let isPreparing = false
+  let isClosed = false
+  async function prepare(key: string, constitution: Constitution): Promise<void> {
+    isPreparing = true
+    try {
+      const pool = await opened()
+      if (pool.threads.length === 0) await ping(pool)
+      await compiled(pool, key, constitution)
+    } catch {
+      // The texts are judged on the event loop as before.
+    } finally {
+      isPreparing = false
+    }
+  }
+
+  async function opened(): Promise<Piscina> {
+    starting ??= start().catch((error: unknown) => {
+      starting = undefined
+      throw error
+    })
+    started = await starting
+    return started
   }
 
   /**
@@ -130,11 +162,7 @@ export function createPool({
 
   async function judgeInThread({ key, constitution, input: given }: JudgeCall): Promise<PackedVerdict> {
     const input = { ...pack(given), ms: deadlineMs }
-    starting ??= start().catch((error: unknown) => {
-      starting = undefined
-      throw error
-    })
-    const pool = await starting
+    const pool = await opened()
     // This place has no thread yet, or its thread ended after a time-out or when idle. The start of a thread does not
     // count against a text's deadline.
     if (pool.threads.length < places.taken) await ping(pool)
@@ -165,7 +193,13 @@ export function createPool({
         letGo()
       }
     },
+    isReady({ key, constitution }) {
+      if (started !== undefined && started.threads.length > 0 && known.has(key)) return true
+      if (!isPreparing && !isClosed) void prepare(key, constitution)
+      return false
+    },
     async close() {
+      isClosed = true
       const pool = await starting?.catch(() => undefined)
       await pool?.destroy()
     }

@@ -178,6 +178,11 @@ export class Hits {
     return this.#wordIndex().to[hit]!
   }
 
+  /** The words of the view outside a folded range. */
+  wordsBeside(from: number, to: number): number {
+    return this.#folder.words - 1 - this.#spaces(from, to, Number.POSITIVE_INFINITY)
+  }
+
   /** Whether a sentence ends within a folded range, and another goes on in it. */
   spansSentences(from: number, to: number): boolean {
     this.#ends ??= sentenceEnds(this.#text)

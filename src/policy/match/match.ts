@@ -54,8 +54,8 @@ export interface Sink {
   ): boolean
 }
 
-/** Readings that replace letters and digits turn harmless text into identifiers. */
-const swapping = new Set(['leet', 'rot13', 'caesar', 'atbash', 'rot47', 'pig-latin', 'reversed'])
+/** Readings that replace letters and digits, or bring lines together, turn harmless text into identifiers. */
+const swapping = new Set(['layout', 'leet', 'rot13', 'caesar', 'atbash', 'rot47', 'pig-latin', 'reversed'])
 
 /** Length from which other readings are excerpts, a thousand characters around their changes. */
 const longText = 16_384
@@ -200,8 +200,10 @@ export class Matcher {
     })
   }
 
-  /** Whether a place spans two sentences although its rule matches within one. */
-  #isApart({ acrossSentences }: CompiledRule, from: number, to: number, sink: Sink): boolean {
+  /** Whether a place spans two sentences although its rule matches within one, or has too many or too few words beside it. */
+  #isApart({ acrossSentences, alone, beside }: CompiledRule, from: number, to: number, sink: Sink): boolean {
+    if (alone !== undefined && this.#hits.wordsBeside(from, to) > alone) return true
+    if (beside !== undefined && this.#hits.wordsBeside(from, to) < beside) return true
     return !acrossSentences && sink.isSeam !== true && this.#hits.spansSentences(from, to)
   }
 

@@ -105,9 +105,9 @@ export function partSink(call: Call, index: number, options: PartSinkOptions = {
   }
 }
 
-/** Field names are never put to the encoder without a nomination: there are as many as values. */
-function hasWords({ text, isKey }: ChatPart): boolean {
-  return isKey !== true && /\p{L}/u.test(text)
+/** Names of fields, and what definitions and fields hold, are never put to the encoder without a nomination: there are many. */
+function hasWords({ text, isKey, role }: ChatPart): boolean {
+  return isKey !== true && role !== 'definition' && role !== 'parameter' && /\p{L}/u.test(text)
 }
 
 /** Counts only matches that cross from one part to another, at the part where they start. */
