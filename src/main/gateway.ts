@@ -4,7 +4,6 @@
  */
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import { registerAlerts } from '../api/alerts.js'
 import { createAssessor } from '../api/assess.js'
@@ -47,7 +46,6 @@ import { rememberPeers } from '../edge/peers.js'
 import { createPeopleAdmission } from '../edge/person-admission.js'
 import { createPassage } from '../edge/same-site.js'
 import { UnderWay } from '../edge/under-way.js'
-import { EncoderFileError, fileNames } from '../encoder/manifest.js'
 import type { OpenEncoder } from '../encoder/open.js'
 import { clientAddress, compileAddressList } from '../identity/address.js'
 import type { Caller } from '../identity/caller.js'
@@ -65,8 +63,9 @@ import { type ChatProxy, createProxy } from '../proxy/proxy.js'
 import { faultReply } from '../proxy/reply.js'
 import { propagation, tracedTransport } from '../proxy/upstream/traced.js'
 import { Wording } from '../wording/wording.js'
-import { guardedRoutes, openReaders, openSound } from './media-readers.js'
+import { openReaders, openSound } from './media-readers.js'
 import type { Platform } from './platform.js'
+import { openSecondReader } from './second-reader.js'
 
 export interface Gateway {
   readonly settings: Settings
@@ -98,7 +97,10 @@ export async function createGateway(given: Settings, platform: Platform): Promis
   const { reviews } = people
   const exceptions = (caller: Caller) => people.exceptions.for(caller)
   const judges = await openJudges(settings.judges, { clock, report: judgeReport(metrics, log) })
-  const encoder = await openEncoder(settings, platform, judges)
+  const encoder = await openSecondReader(settings, platform.encoders).catch(async (error: unknown) => {
+    await judges.close()
+    throw error
+  })
   const evaluator = await openEvaluator(settings, platform, judges, encoder)
   const inForce = [...weakenings(settings), ...(encoder.weakening === undefined ? [] : [encoder.weakening])]
   const { tracing, texts } = platform
@@ -293,27 +295,6 @@ export async function createGateway(given: Settings, platform: Platform): Promis
       await encoder.close()
       await judges.close()
     }
-  }
-}
-
-async function openEncoder(
-  { encoder: settings, routes, mcp }: Settings,
-  { encoders }: Platform,
-  judges: OpenJudges
-): Promise<OpenEncoder> {
-  try {
-    const opened = await encoders.open(settings)
-    const needing = guardedRoutes({ routes, mcp }).find(({ redact }) => redact.includes('names'))
-    if (needing === undefined || opened.encoder?.findsNames === true) return opened
-    const route = `route ${needing.id}: redact lists names`
-    // As with the encoder itself: faulty files stop the start; a platform that cannot run the encoder does not.
-    if (opened.encoder === undefined)
-      return { ...opened, weakening: `${opened.weakening}; ${route}, and is refused with evaluator_unavailable` }
-    await opened.close()
-    throw new EncoderFileError(`${join(settings.folder, fileNames.manifest)}: has no names, and ${route}`)
-  } catch (error) {
-    await judges.close()
-    throw error
   }
 }
 

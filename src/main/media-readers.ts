@@ -6,6 +6,7 @@ import type { Settings } from '../base/settings.js'
 import { actFor } from '../base/unscannable.js'
 import type { FileReport, Files } from '../files/file.js'
 import { openFiles } from '../files/files.js'
+import { findPackages } from '../files/packages.js'
 import { openTranscriber, type Transcriber } from '../proxy/request/transcriber.js'
 import type { Platform } from './platform.js'
 
@@ -17,6 +18,19 @@ export function guardedRoutes({ routes, mcp }: Pick<Settings, 'routes' | 'mcp'>)
   return [...routes, ...Object.values(mcp.servers).map(({ route }) => route)]
 }
 
+function scanned(settings: Pick<Settings, 'routes' | 'mcp'>): { readsPictures: boolean; readsFiles: boolean } {
+  const guarded = guardedRoutes(settings)
+  const scans = (kind: 'file' | 'image') => guarded.some(({ unscannable }) => actFor(unscannable, kind) === 'scan')
+  const readsPictures = scans('image')
+  return { readsPictures, readsFiles: readsPictures || scans('file') }
+}
+
+/** Looks for what `openReaders` would start. @throws FilesError where packages are missing */
+export function checkReaders(settings: Pick<Settings, 'files' | 'routes' | 'mcp'>): void {
+  const { readsPictures, readsFiles } = scanned(settings)
+  if (readsFiles) findPackages(readsPictures ? settings.files.languages : [])
+}
+
 /** @throws FilesError where packages are missing, once the others are closed */
 export async function openReaders(
   settings: Settings,
@@ -24,10 +38,8 @@ export async function openReaders(
   closeOthers: () => Promise<void>
 ): Promise<Files | undefined> {
   const { files: own } = settings
-  const guarded = guardedRoutes(settings)
-  const scans = (kind: 'file' | 'image') => guarded.some(({ unscannable }) => actFor(unscannable, kind) === 'scan')
-  const readsPictures = scans('image')
-  if (!readsPictures && !scans('file')) return undefined
+  const { readsPictures, readsFiles } = scanned(settings)
+  if (!readsFiles) return undefined
   try {
     const files = await openFiles(own, readsPictures, reportTo(metrics))
     const isolation = files.hasNamespace

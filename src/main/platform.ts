@@ -12,6 +12,7 @@ import type { RouteBindings } from '../constitutions/bindings.js'
 import type { Checker } from '../constitutions/check.js'
 import type { ConstitutionService } from '../constitutions/constitution-service.js'
 import type { Enforcement } from '../constitutions/enforcement.js'
+import { readNamed } from '../constitutions/files.js'
 import type { TrialReport, TrialRequest } from '../constitutions/trial.js'
 import { placeOf } from '../dialects/places.js'
 import { EncoderKeeper } from '../encoder/keeper.js'
@@ -25,6 +26,7 @@ import { createLimiter } from '../limits/limiter.js'
 import type { Watch } from '../notices/watch.js'
 import { createLog, describeError, type Log } from '../observe/log.js'
 import type { Metrics } from '../observe/metrics.js'
+import { tellOutages } from '../observe/outages.js'
 import { createRecorder, encoderReport, type Recorder } from '../observe/record.js'
 import { openTracing, type Tracing, traced } from '../observe/tracing.js'
 import { createUnjudgedRecorder, type UnjudgedRecorder } from '../observe/unjudged.js'
@@ -118,6 +120,8 @@ export async function openPlatform(settings: Settings, options: PlatformOptions 
     throw new Error('SLUICEGATE_BOOTSTRAP_KEY: is not a key: slg_<live|test>_<8>_<48>, with its checksum')
   }
   const { log = createLog(), clock = systemClock } = options
+  // Before a data key and a store are made, which a start that fails would leave behind.
+  for (const [name, path] of Object.entries(settings.constitutions)) await readNamed(name, path)
   const dataKey = loadDataKey(settings)
   const storage = await openStorage({
     url: settings.storage.url,
@@ -137,7 +141,7 @@ export async function openPlatform(settings: Settings, options: PlatformOptions 
         log.info({ ...keyring?.facts() }, 'the data key is being rotated')
         void platform?.presence.tell()
       },
-      failure: (error) => log.error({ err: describeError(error) }, 'the data keys of the store could not be read')
+      rounds: tellOutages(log, 'the data keys of the store could not be read')
     })
     if (dataKey.generated) {
       log.warn(
@@ -228,7 +232,11 @@ function build(
     clock,
     report: self.troubles.watching(encoderReport(metrics)),
     host: encoderHost,
-    crashed: (error) => log.error({ err: describeError(error) }, 'a thread of the encoder ended and is replaced')
+    crashed: (error) => log.error({ err: describeError(error) }, 'a thread of the encoder ended and is replaced'),
+    slow: ({ windowMs, windows, allowedMs }) =>
+      log.warn(
+        `a window of the encoder takes ${Math.ceil(windowMs)} ms here: requests of ${windows} windows, which have ${allowedMs} ms, will be 503 evaluator_unavailable; raise encoder.deadline (docs/readers.md, Deadline)`
+      )
   })
   const people = openPeople({
     storage,
@@ -290,7 +298,7 @@ function build(
     audit,
     clock,
     settings: () => current,
-    failure: (error) => log.error({ err: describeError(error) }, 'connected backends could not be looked up')
+    rounds: tellOutages(log, 'connected backends could not be looked up')
   })
   const keeping = { questions: storage.questions, key: keyring.secrets.questions, seal: keyring.seal }
 

@@ -9,7 +9,8 @@ import { type TrialReport, type TrialRequest, tryOut } from '../constitutions/tr
 import type { Encoder } from '../encoder/index.js'
 import type { Actor } from '../identity/caller.js'
 import { firstAccount } from '../identity/key-service.js'
-import { describeError, type Log } from '../observe/log.js'
+import type { Log } from '../observe/log.js'
+import { tellOutages, tellRound } from '../observe/outages.js'
 import { createDryRunner } from '../policy/explain/dry-run-pool.js'
 import type { Storage } from '../storage/contracts/index.js'
 import type { Notice, Notices } from '../storage/contracts/shared-state.js'
@@ -56,7 +57,7 @@ export function openPolicies({
     isShipped,
     read: (version) => log.info(version, 'a version of a constitution was read'),
     followed: (change) => log.info({ ...change }, 'a version of a constitution was put in force'),
-    warned: (what) => log.warn(what, 'a constitution names rules or entries that the shipped one no longer has'),
+    warned: (what) => log.warn(what, 'a constitution has entries that do not do what they say'),
     adopted({ name, from, to }) {
       log.info({ name, from, to }, 'the file of a constitution was put in force')
       const data = { name, from, to, origin: 'file' }
@@ -84,12 +85,8 @@ export function openPolicies({
     prepareOthers: (name, version) => notices.publishAndWait({ kind: 'prepare', name, version }, preparedMs)
   })
   const runner = createDryRunner(encoder)
-  const refresh = () =>
-    enforcement
-      .refresh()
-      .catch((error) =>
-        log.error({ err: describeError(error) }, 'an activation by another process is not in force here')
-      )
+  const rounds = tellOutages(log, 'an activation by another process is not in force here')
+  const refresh = () => tellRound(rounds, () => enforcement.refresh())
   const refreshing = setInterval(() => void refresh(), refreshEveryMs)
   refreshing.unref()
   return {

@@ -10,7 +10,8 @@ import { createHands } from '../identity/hands.js'
 import { firstAccount, type SelfRotation } from '../identity/key-service.js'
 import { mailSender } from '../notices/mail.js'
 import { rotationMessages } from '../notices/messages.js'
-import { describeError, type Log } from '../observe/log.js'
+import type { Log } from '../observe/log.js'
+import { tellOutages, tellRound } from '../observe/outages.js'
 import type { Evaluation } from '../policy/evaluation.js'
 import { Adjudication } from '../review/adjudication.js'
 import { Deliveries, type DeliveryOutcome } from '../review/deliveries.js'
@@ -104,7 +105,7 @@ export function openPeople(options: PeopleOptions): People {
         log.warn({ channel, problem: error }, 'messages are not accepted: they are tried again for hours')
       }
     },
-    failure: (error) => log.error({ err: describeError(error) }, 'messages to webhooks and by e-mail wait')
+    rounds: tellOutages(log, 'messages to webhooks and by e-mail wait')
   })
   const noticed = () => deliveries.kick()
   const hands = createHands(storage.keys)
@@ -131,13 +132,8 @@ export function openPeople(options: PeopleOptions): People {
     account: firstAccount,
     settings: review
   })
-  const refreshing = setInterval(() => {
-    exceptions
-      .refresh()
-      .catch((error) =>
-        log.error({ err: describeError(error) }, 'exceptions that another process accepted are not in force here')
-      )
-  }, refreshEveryMs)
+  const refreshes = tellOutages(log, 'exceptions that another process accepted are not in force here')
+  const refreshing = setInterval(() => void tellRound(refreshes, () => exceptions.refresh()), refreshEveryMs)
   refreshing.unref()
   const users = new UserService({ users: store, audit, clock })
   const throttle = createThrottle(clock, secrets.deviceCookies)
@@ -169,8 +165,8 @@ export function openPeople(options: PeopleOptions): People {
     audit.append({ at: now, kind: 'retention.applied', account: null, keyId: null, subject: null, data })
     log.info(data, 'records past their retention are deleted')
   }
-  const tend = () =>
-    upkeep().catch((error) => log.error({ err: describeError(error) }, 'records past their retention are not deleted'))
+  const upkeeps = tellOutages(log, 'records past their retention are not deleted')
+  const tend = () => tellRound(upkeeps, upkeep)
   const soon = setTimeout(tend, firstUpkeepMs)
   const often = setInterval(tend, upkeepEveryMs)
   soon.unref()

@@ -24,6 +24,8 @@ const warmUpMs = 300
 export interface ServeOptions {
   env?: NodeJS.ProcessEnv
   cwd?: string
+  /** Options of the command that stand in variables of `env`, by variable. */
+  options?: Readonly<Record<string, string>>
   /** ms spent before the listeners are bound so that the first calls find compiled code. Default: none. */
   warmUpMs?: number
   /** In a worker: the primary answers on the operations listener, and keeps what is shared. */
@@ -43,12 +45,13 @@ export interface Serving {
 export async function start({
   env = process.env,
   cwd = process.cwd(),
+  options = {},
   warmUpMs = 0,
   link
 }: ServeOptions = {}): Promise<Serving> {
-  const log = createLog({ level: env['SLUICEGATE_LOG_LEVEL'] || 'info' })
-  const load = () => loadSettings({ env, cwd })
+  const load = () => loadSettings({ env, cwd, options })
   const settings = load()
+  const log = createLog({ level: env['SLUICEGATE_LOG_LEVEL'] || 'info' })
   /** An empty file is valid, and an editor that saves leaves the file empty for a moment: never reload to that. */
   const reload = () => {
     const next = load()
@@ -196,17 +199,17 @@ async function assemble(settings: Settings, platform: Platform): Promise<Assembl
 }
 
 /** `sluicegate serve`: starts, and ends gracefully on SIGTERM, SIGINT or a fault that nothing caught. */
-export async function serve(options: ServeOptions = {}): Promise<void> {
-  const { env = process.env, cwd = process.cwd() } = options
+export async function serve(asked: ServeOptions = {}): Promise<void> {
+  const { env = process.env, cwd = process.cwd(), options = {} } = asked
   const link = linkToPrimary()
-  const settings = loadSettings({ env, cwd })
+  const settings = loadSettings({ env, cwd, options })
   const log = createLog({ level: env['SLUICEGATE_LOG_LEVEL'] || 'info' })
   if (link === undefined && settings.workers > 1) {
     const primary = await startPrimary(settings, log, settings.server.drainDelayMs + drainMs + 1_000)
     endGracefully(primary, settings.server.drainDelayMs, log)
     return
   }
-  const serving = await start({ warmUpMs, ...options, link })
+  const serving = await start({ warmUpMs, ...asked, link })
   const stop = endGracefully(serving, settings.server.drainDelayMs, log)
   link?.serving(serving.ready, stop)
   startWatchdog(settings.dataDir)

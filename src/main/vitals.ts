@@ -9,8 +9,9 @@ import type { Settings } from '../base/settings.js'
 import { version } from '../base/version.js'
 import type { OpenJudges } from '../judges/open.js'
 import { createHistory, type History } from '../observe/history.js'
-import { describeError, type Log } from '../observe/log.js'
+import type { Log } from '../observe/log.js'
 import { createMetrics, type Gauges, type Metrics } from '../observe/metrics.js'
+import { tellOutages } from '../observe/outages.js'
 import { createPresence, type Presence } from '../observe/presence.js'
 import { type Stalls, watchStalls } from '../observe/stalls.js'
 import { type Troubles, watchTroubles } from '../observe/troubles.js'
@@ -108,13 +109,12 @@ export function openSelf({
   const troubles = watchTroubles({ metrics, judges: () => inForce()?.judges.states() ?? [], clock })
   const startedAt = clock.now()
   const processId = newId('prc', startedAt)
-  const failure = (what: string) => (error: unknown) => log.error({ err: describeError(error) }, what)
   const history = createHistory({
     metrics,
     clock,
     store: storage.metrics,
     process: processId,
-    failure: failure('the history of the metrics waits: the storage does not accept it')
+    rounds: tellOutages(log, 'the history of the metrics waits: the storage does not accept it')
   })
   const presence = createPresence({
     store: storage.processes,
@@ -137,7 +137,7 @@ export function openSelf({
         }
       )
     },
-    failure: failure('other processes cannot see this one: the storage does not answer')
+    rounds: tellOutages(log, 'other processes cannot see this one: the storage does not answer')
   })
   return { metrics, history, presence, troubles, processId, stalls, startedAt }
 }

@@ -5,9 +5,11 @@
  * writes its samples to the storage, so that history survives a restart, any process can answer for all, and downtime
  * is visible. Read data is cached in bounded memory (7 MB when full), and only changes are read again.
  */
+
 import type { Clock } from '../base/clock.js'
 import type { MetricsRow, MetricsStore } from '../storage/contracts/processes.js'
 import { type Counted, createLayout, type Stretch } from './layout.js'
+import { type Rounds, tellRound } from './outages.js'
 import { Ring } from './ring.js'
 
 const sampleMs = 10_000
@@ -66,8 +68,8 @@ export interface HistoryOptions {
   store: MetricsStore
   /** See `ProcessRow`. */
   process: string
-  /** Called for a sample that could not be written yet; it is kept. */
-  failure(error: unknown): void
+  /** Told the error of each write, or undefined where it succeeded; a sample that failed is kept. */
+  rounds: Rounds
 }
 
 /** Counts of this process in one step, and whether they are stored. */
@@ -78,7 +80,7 @@ interface Own {
   isWritten: boolean
 }
 
-export function createHistory({ metrics, clock, store, process, failure }: HistoryOptions): History {
+export function createHistory({ metrics, clock, store, process, rounds }: HistoryOptions): History {
   const layout = createLayout(metrics)
   const { width } = layout
   const rings = [new Ring({ ...fine, width }), new Ring({ ...coarse, width }), new Ring({ ...long, width })] as const
@@ -198,7 +200,7 @@ export function createHistory({ metrics, clock, store, process, failure }: Histo
 
   const timer = setInterval(() => {
     sample()
-    inTurn(write).then(prune).catch(failure)
+    void tellRound(rounds, () => inTurn(write).then(prune))
   }, sampleMs)
   timer.unref()
   /** The finest ring that reaches back far enough. */
@@ -238,7 +240,7 @@ export function createHistory({ metrics, clock, store, process, failure }: Histo
     async close() {
       clearInterval(timer)
       sample()
-      await inTurn(write).catch(failure)
+      await tellRound(rounds, () => inTurn(write))
     }
   }
 }

@@ -4,6 +4,7 @@
  */
 import type { Clock } from '../base/clock.js'
 import type { ProcessRow, ProcessStore } from '../storage/contracts/processes.js'
+import type { Rounds } from './outages.js'
 import type { Trouble } from './troubles.js'
 
 const tellMs = 10_000
@@ -54,10 +55,10 @@ export interface PresenceOptions {
   self: Pick<ProcessRow, 'process' | 'node' | 'startedAt'>
   /** Undefined until a configuration is in force. */
   facts(): ProcessFacts | undefined
-  failure(error: unknown): void
+  rounds: Rounds
 }
 
-export function createPresence({ store, clock, self, facts, failure }: PresenceOptions): Presence {
+export function createPresence({ store, clock, self, facts, rounds }: PresenceOptions): Presence {
   let isClosed = false
   let prunedAt = self.startedAt
   let toldAt = self.startedAt
@@ -75,11 +76,13 @@ export function createPresence({ store, clock, self, facts, failure }: PresenceO
       try {
         await store.tell({ ...self, seenAt: now, facts: { ...said } })
         toldAt = clock.now()
-        if (now - prunedAt < forgottenMs) return
-        prunedAt = now
-        await store.prune(now - forgottenMs)
+        if (now - prunedAt >= forgottenMs) {
+          prunedAt = now
+          await store.prune(now - forgottenMs)
+        }
+        rounds(undefined)
       } catch (error) {
-        failure(error)
+        rounds(error)
       }
     })
     return telling
@@ -109,7 +112,7 @@ export function createPresence({ store, clock, self, facts, failure }: PresenceO
       clearInterval(timer)
       isClosed = true
       await telling
-      await store.remove(self.process).catch(failure)
+      await store.remove(self.process).catch(rounds)
     }
   }
 }

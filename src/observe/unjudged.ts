@@ -1,6 +1,7 @@
 /** Records calls without a verdict, from all edges: counts, logs and audits them. */
 import type { Clock } from '../base/clock.js'
 import { errorTable } from '../base/errors.js'
+import { EncoderError, type EncoderFailure } from '../encoder/index.js'
 import type { Caller } from '../identity/caller.js'
 import type { AuditStore } from '../storage/contracts/audit.js'
 import { describeError, type Log } from './log.js'
@@ -54,10 +55,14 @@ export function createUnjudgedRecorder({ metrics, audit, clock, log, settings }:
   }
 }
 
+/** Failures of the encoder that more processors would have spared; the others are faults. */
+const forWantOfTime: ReadonlySet<EncoderFailure> = new Set(['deadline', 'queue_full'])
+
 /** Searches the whole chain of causes, since the evaluator wraps errors. */
 function causeOf(error: unknown): FailureCause {
   for (let each = error; each instanceof Error; each = each.cause) {
     if (each.name === 'TimeoutError' || each.name === 'AbortError') return 'timeout'
+    if (each instanceof EncoderError && forWantOfTime.has(each.failure)) return 'timeout'
   }
   return 'error'
 }

@@ -55,7 +55,8 @@ export interface DeliveriesDeps {
   /** The senders of the configured channels; read at each use. */
   senders(): Partial<Record<Channel, Send>>
   outcome(outcome: DeliveryOutcome): void
-  failure(error: unknown): void
+  /** Told the error of each look at the outbox, or undefined where it succeeded. */
+  rounds(error: unknown): void
 }
 
 export class Deliveries {
@@ -81,7 +82,7 @@ export class Deliveries {
       return
     }
     this.#running = this.#drain()
-      .catch((error) => this.#deps.failure(error))
+      .then(() => this.#deps.rounds(undefined), this.#deps.rounds)
       .finally(() => {
         this.#running = undefined
         if (!this.#again) return

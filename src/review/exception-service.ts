@@ -51,6 +51,12 @@ const usualExpiry = '30d'
 const maxExpiryMs = 366 * 86_400_000
 const defaultPage = 100
 
+/** What is said where an exception is no longer in the state that an act needs. */
+const closedMessages = {
+  proposed: 'This exception is decided already.',
+  accepted: 'Only an accepted exception can be ended.'
+}
+
 export class ExceptionService {
   readonly #deps: ExceptionServiceDeps
   /** By account and fingerprint. */
@@ -196,13 +202,14 @@ export class ExceptionService {
   async #change(
     person: Reviewer,
     { exceptionId, rules }: ExceptionRow,
-    from: ExceptionState,
+    from: 'proposed' | 'accepted',
     to: Pick<ExceptionRow, 'state' | 'scope' | 'expiresAt'>
   ): Promise<ExceptionRecord> {
     const { exceptions, clock } = this.#deps
     const at = clock.now()
     const decision = { ...to, decidedBy: person.keyId, decidedAt: at }
-    if (!(await exceptions.decide(exceptionId, from, decision))) throw new Fault('already_decided')
+    if (!(await exceptions.decide(exceptionId, from, decision)))
+      throw new Fault('already_decided', { message: closedMessages[from] })
     await this.refresh()
     const { state, scope, expiresAt } = to
     const told = { rules, scope, expires_at: isoOrNull(expiresAt), roots: person.roots }

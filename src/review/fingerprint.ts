@@ -10,10 +10,17 @@ import type { Evaluation } from '../policy/evaluation.js'
 /** Most fingerprints of one evaluation; a text with more gets no exception at all. */
 const maxFingerprints = 32
 
+/**
+ * Texts that differ only in white space at their ends, or in how Unicode writes the same letters, have the same
+ * fingerprint: clients and editors change both unseen.
+ */
 export type Fingerprint = (rule: string, text: string) => string
 
 export function createFingerprint(key: Buffer): Fingerprint {
-  return (rule, text) => createHmac('sha256', key).update(`${rule}\n`).update(text).digest('hex').slice(0, 32)
+  return (rule, text) => {
+    const same = text.trim().normalize('NFC')
+    return createHmac('sha256', key).update(`${rule}\n`).update(same).digest('hex').slice(0, 32)
+  }
 }
 
 /** Fingerprints of every deciding rule, in every part that it matched. */

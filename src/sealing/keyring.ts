@@ -52,8 +52,8 @@ export interface KeyringOptions {
   now: number
   /** Called when a refresh changed anything. */
   changed?(): void
-  /** Called where the store did not answer, or has a key that none here can open. */
-  failure?(error: unknown): void
+  /** Told the error of each refresh, or undefined where it succeeded: the store may not answer, or have another key. */
+  rounds?(error: unknown): void
 }
 
 /** The data key does not fit the store: sealed texts could not be read, and new ones only by this process. */
@@ -62,7 +62,7 @@ export class WrongDataKey extends Error {
 }
 
 /** @throws WrongDataKey; Fault `storage_unavailable` */
-export async function openKeyring({ store, key, source, now, changed, failure }: KeyringOptions): Promise<Keyring> {
+export async function openKeyring({ store, key, source, now, changed, rounds }: KeyringOptions): Promise<Keyring> {
   const own = keyIdOf(key)
   let rows = await store.list()
   if (rows.length === 0) {
@@ -101,7 +101,7 @@ export async function openKeyring({ store, key, source, now, changed, failure }:
     if (isNew) changed?.()
     return isNew
   }
-  const timer = setInterval(() => void refresh().catch((error) => failure?.(error)), refreshEveryMs)
+  const timer = setInterval(() => void refresh().then(() => rounds?.(undefined), rounds), refreshEveryMs)
   timer.unref()
   return {
     seal: sealOf(

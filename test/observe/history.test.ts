@@ -18,7 +18,8 @@ async function open(
 ) {
   const { clock = steppedClock(start), process = 'prc_a', store = (await openMemory()).metrics } = given
   const metrics = testMetrics()
-  const history = createHistory({ metrics, clock, store, process, failure: (error) => t.fail(String(error)) })
+  const rounds = (error: unknown) => error !== undefined && t.fail(String(error))
+  const history = createHistory({ metrics, clock, store, process, rounds })
   t.teardown(() => history.close())
   const count = (decision: string, times: number, seconds = 0.002) => {
     metrics.evaluations.of('evaluate', decision).inc(times)
@@ -299,8 +300,8 @@ t.test(
     }
     const serve = (process: string, node: string, weakenings: string[] = []) => {
       const self = { process, node, startedAt: clock.now() }
-      const failure = (error: unknown) => t.fail(String(error))
-      const presence = createPresence({ store, clock, self, facts: () => ({ ...facts, weakenings }), failure })
+      const rounds = (error: unknown) => error !== undefined && t.fail(String(error))
+      const presence = createPresence({ store, clock, self, facts: () => ({ ...facts, weakenings }), rounds })
       t.teardown(() => presence.close())
       return presence
     }

@@ -1,4 +1,5 @@
 /** What Redis has to do as the state that nodes share: its contract, and its script beside the window in memory. */
+import { setTimeout } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import t from 'tap'
 import { systemClock } from '../../src/base/clock.js'
@@ -6,7 +7,8 @@ import { take } from '../../src/storage/redis/scripts.js'
 import { openRedisState } from '../../src/storage/redis/shared-state.js'
 import { grainOf, SlidingWindow } from '../../src/storage/shared/local.js'
 import { sharedStateSuite } from '../storage/shared-state-suite.js'
-import { noRedis, redisPrefix, redisServer } from '../support/services.js'
+import { startRedis } from '../support/redis.js'
+import { hasCommand, noRedis, redisPrefix, redisServer } from '../support/services.js'
 
 /** The script with the time of the test's: what is compared is everything but where time comes from. */
 const timed = take.replace(`redis.call('TIME')`, `{ math.floor(ARGV[5] / 1000000), ARGV[5] % 1000000 }`)
@@ -85,4 +87,31 @@ t.test('the contract of a shared state', { skip: noRedis }, async (t) =>
     }
     return [await open(), await open()]
   })
+)
+
+t.test(
+  'an outage is told once and its end once, at the start too',
+  {
+    skip: !hasCommand('redis-server') && 'no redis-server'
+  },
+  async (t) => {
+    const port = 21_262
+    const told: boolean[] = []
+    const state = await openRedisState({
+      url: `redis://127.0.0.1:${port}`,
+      prefix: 'outage:',
+      clock: systemClock,
+      seal,
+      onChange: (up) => told.push(up)
+    })
+    t.teardown(() => state.close())
+    t.same(told, [false], 'nothing listens there')
+    const server = await startRedis(t, port)
+    while (!state.status()?.up) await setTimeout(20)
+    t.same(told, [false, true])
+    server.kill('SIGKILL')
+    while (state.status()?.up) await setTimeout(20)
+    await setTimeout(600)
+    t.same(told, [false, true, false], 'further tries are not told')
+  }
 )

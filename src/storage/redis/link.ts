@@ -28,7 +28,7 @@ export class RedisDown extends Error {
 
 export interface LinkOptions {
   url: string
-  /** Called for each change, with a reason that omits the URL, which may contain a password. */
+  /** Called for the first try and each change, with a reason that omits the URL, which may contain a password. */
   onChange(up: boolean, reason: string): void
   /** The command of a heartbeat. */
   beat(redis: ScriptedRedis): Promise<void>
@@ -37,7 +37,8 @@ export interface LinkOptions {
 export class RedisLink {
   readonly redis: ScriptedRedis
   readonly #options: LinkOptions
-  #isUp = false
+  /** Undefined before the first try, so that an outage at the start is told like any other. */
+  #isUp: boolean | undefined
   #closed = false
   #lastAnswer = performance.now()
   #timer: NodeJS.Timeout | undefined
@@ -53,11 +54,11 @@ export class RedisLink {
     define('answer', 1, scripts.answer)
     define('beat', 2, scripts.beat)
     this.redis = redis as ScriptedRedis
-    redis.on('close', () => this.#turn(false, 'the connection was closed'))
+    redis.on('close', () => this.#turn(false, 'there is no connection'))
   }
 
   get isUp(): boolean {
-    return this.#isUp
+    return this.#isUp === true
   }
 
   /** Resolves after the first try, whether it succeeded or not. */

@@ -135,7 +135,7 @@ export function createLocalShare({ take, isUp, nodes, local }: LocalShareOptions
         (taken) => {
           if (!taken.allowed || cost === 0) return taken
           // Refused by the local count only: the shared store has lost its counts.
-          const here = local.take(counter, cost, limit, windowMs - latenessMs)
+          const here = local.take(counter, cost, limit, windowMs, latenessMs)
           return here.allowed ? taken : here
         },
         () => takeShare(counter, cost, limit, windowMs)

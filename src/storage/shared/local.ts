@@ -25,18 +25,28 @@ export function grainOf(limit: number, windowMs: number): number {
 }
 
 export interface MemoryCounters extends CounterStore {
-  take(counter: string, cost: number, limit: number, windowMs: number): Taken
+  /** @param earlyMs how much sooner than after `windowMs` what was taken counts no longer; 0 if left out */
+  take(counter: string, cost: number, limit: number, windowMs: number, earlyMs?: number): Taken
   close(): void
   /** How many counters are held, for tests of the bound. */
   readonly size: number
 }
 
+/** The counters of windows of one length. */
+interface Generations {
+  young: Map<string, SlidingWindow>
+  old: Map<string, SlidingWindow>
+  turnsAt: number
+}
+
 /**
- * Counters live in two generations. Each use moves a counter into the young one. Once a window the young becomes the
- * old and the old is dropped: a dropped counter was idle for a whole window and would be empty. No scan, no timer.
+ * Counters live in two generations for each length of window. Each use moves a counter into the young one. Once a window
+ * the young becomes the old and the old is dropped: a dropped counter was idle for a whole window and would be empty.
+ * Every use turns all that are due, so that long windows keep no counters of short ones. No scan, no timer.
  *
- * @param maxCounters beyond it generations turn early and drop the least recently used: the bound against counters that
- * attackers invent (by address). The default exceeds the number of keys used within a minute.
+ * @param maxCounters beyond it generations turn early and drop the least recently used: the bound, for each length of
+ * window, against counters that attackers invent (by address). The default exceeds the number of keys used within a
+ * minute.
  * @param grainMs coarser entries, where exactness is not wanted
  */
 export function createMemoryCounters(options: {
@@ -46,22 +56,30 @@ export function createMemoryCounters(options: {
 }): MemoryCounters {
   const { clock, grainMs } = options
   const maxYoung = (options.maxCounters ?? 2_000_000) / 2
-  let young = new Map<string, SlidingWindow>()
-  let old = new Map<string, SlidingWindow>()
-  let turnsAt = clock.monotonic()
-  let longestMs = 0
+  /** By length of window: the few lengths that the program and its settings name. */
+  const byWindow = new Map<number, Generations>()
 
-  function turn(now: number): void {
-    old = young
-    young = new Map()
-    turnsAt = now + longestMs
+  function turn(generations: Generations, windowMs: number, now: number): void {
+    // Whatever is young is over too where nobody has come for a whole window since the turn was due.
+    generations.old = now >= generations.turnsAt + windowMs ? new Map() : generations.young
+    generations.young = new Map()
+    generations.turnsAt = now + windowMs
+  }
+
+  function generationsOf(windowMs: number, now: number): Generations {
+    for (const [length, each] of byWindow) if (now >= each.turnsAt) turn(each, length, now)
+    let found = byWindow.get(windowMs)
+    if (found === undefined) {
+      found = { young: new Map(), old: new Map(), turnsAt: now + windowMs }
+      byWindow.set(windowMs, found)
+    } else if (found.young.size >= maxYoung) turn(found, windowMs, now)
+    return found
   }
 
   return {
-    take(counter, cost, limit, windowMs) {
+    take(counter, cost, limit, windowMs, earlyMs = 0) {
       const now = clock.monotonic()
-      longestMs = Math.max(longestMs, windowMs)
-      if (now >= turnsAt || young.size >= maxYoung) turn(now)
+      const { young, old } = generationsOf(windowMs, now)
       let window = young.get(counter)
       if (!window) {
         window = old.get(counter) ?? new SlidingWindow()
@@ -71,14 +89,16 @@ export function createMemoryCounters(options: {
           old.delete(counter)
         }
       }
-      return window.take(now, cost, limit, windowMs, grainMs ?? grainOf(limit, windowMs))
+      const countedMs = windowMs - earlyMs
+      return window.take(now, cost, limit, countedMs, grainMs ?? grainOf(limit, countedMs))
     },
     close() {
-      young.clear()
-      old.clear()
+      byWindow.clear()
     },
     get size() {
-      return young.size + old.size
+      let size = 0
+      for (const { young, old } of byWindow.values()) size += young.size + old.size
+      return size
     }
   }
 }
