@@ -60,6 +60,18 @@ const versionFields = {
   active: Type.Boolean()
 }
 export const Version = Type.Object(versionFields)
+
+export const Problem = Type.Object({
+  line: Type.Integer({ description: 'From 1.' }),
+  column: Type.Integer({ description: 'From 1.' }),
+  path: Type.String({ examples: ['rules[3].weight'] }),
+  message: Type.String(),
+  accepted: Type.Optional(Type.Array(Type.String()))
+})
+export const Warnings = Type.Array(Problem, {
+  description: 'Entries that do not do what they say: names that no longer ship, phrases that lose their signs.'
+})
+export const StoredVersion = Type.Object({ ...versionFields, warnings: Warnings })
 const source = Type.String({ description: 'The YAML, as it was given.' })
 export const VersionWithSource = Type.Object({ ...versionFields, source })
 export const ActiveConstitution = Type.Object(
@@ -175,7 +187,7 @@ export const TryConstitution = Type.Object(
       Type.String({
         pattern: '^[a-z0-9][a-z0-9_-]{0,63}(@[1-9][0-9]{0,9})?$',
         description:
-          'The constitution to compare with: a name, for its version in force, or name@version. Default: the one in force of this name.'
+          'The constitution to compare with: a name, for its version in force or else the shipped constitution of this name, or name@version. Default: the one in force of this name.'
       })
     ),
     explain: Type.Optional(
@@ -198,8 +210,8 @@ export const TryConstitution = Type.Object(
 )
 
 const Tried = Type.Object({
-  version: orNull(VersionNumber, 'Null for a source that is not stored.'),
-  label: Type.String({ examples: ['default@3', 'default@draft'] }),
+  version: orNull(VersionNumber, 'Null for a source that is not stored, and for a shipped constitution.'),
+  label: Type.String({ examples: ['default@3', 'default@draft', 'strict@shipped'] }),
   digest: Digest
 })
 const { evaluation_id: _, review_id: __, review_error: ___, ...evaluationFields } = Evaluation.properties

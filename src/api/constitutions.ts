@@ -20,10 +20,10 @@ import {
   ConstitutionList,
   ConstitutionParams,
   PutConstitution,
+  StoredVersion,
   Trial,
   type TrialTextObject,
   TryConstitution,
-  Version,
   VersionList,
   VersionParams,
   VersionWithSource
@@ -160,20 +160,24 @@ export function registerConstitutions(app: FastifyInstance, deps: ConstitutionsD
     schema: {
       operationId: 'createConstitutionVersion',
       summary: 'Store a new version; what is in force stays so',
-      description: 'A text equal to the latest version returns that version: 200 instead of 201.',
+      description: 'A text equal to the latest version returns that version, without warnings: 200 instead of 201.',
       tags,
       params: ConstitutionParams,
       querystring: NoQuery,
       body: PutConstitution,
       response: {
-        200: Version,
-        201: Version,
+        200: StoredVersion,
+        201: StoredVersion,
         ...errorResponses(...writeErrors)
       }
     },
     async handler(request, reply) {
-      const { created, version } = await constitutions.put(callerOf(request), request.params.name, request.body)
-      return reply.code(created ? 201 : 200).send(version)
+      const { created, version, warnings } = await constitutions.put(
+        callerOf(request),
+        request.params.name,
+        request.body
+      )
+      return reply.code(created ? 201 : 200).send({ ...version, warnings })
     }
   })
 
@@ -218,8 +222,10 @@ export function registerConstitutions(app: FastifyInstance, deps: ConstitutionsD
     },
     handler(request) {
       const { texts: given, samples, explain, ...candidate } = request.body
-      if ((given === undefined) === (samples === undefined))
-        throw invalid('texts', given === undefined ? 'missing' : 'unknown_field', 'Give texts or samples, not both.')
+      if (given === undefined && samples === undefined)
+        throw invalid('texts', 'missing', 'There is nothing to try: give texts, or samples.')
+      if (given !== undefined && samples !== undefined)
+        throw invalid('texts', 'unknown_field', 'Give texts or samples, not both.')
       if (samples !== undefined) {
         if (explain === true) throw invalid('explain', 'unknown_value', 'Samples are tried without explanations.')
         const { limit, ...filter } = samples

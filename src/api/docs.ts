@@ -4,7 +4,7 @@ import swaggerUi from '@fastify/swagger-ui'
 import type { FastifyInstance } from 'fastify'
 import { headerComponents, securitySchemes } from '../edge/doc-headers.js'
 import { finishDocument } from '../edge/doc-names.js'
-import { describeRoute } from '../edge/doc-responses.js'
+import { type Described, describeRoute } from '../edge/doc-responses.js'
 import { mountOf } from '../edge/mount.js'
 import { docPagesIndex } from './doc-pages.js'
 
@@ -50,6 +50,9 @@ export async function registerDocs(app: FastifyInstance, version: string): Promi
       const methods = [route.method].flat()
       // Under a prefix the router registers the exact path with a slash, which clients may not send.
       const own = url.length > 1 ? url.replace(/\/$/, '') : url
+      // A hidden route says nothing else of itself, such as the shape of its errors: no description can be made of it.
+      if (described?.hide === true || (schema as Described | undefined)?.hide === true)
+        return { schema: { hide: true }, url: own }
       return {
         schema: describeRoute(schema, { access, described, takesIdempotencyKey, methods }),
         url: describedPath === undefined ? own : mountOf(app) + describedPath

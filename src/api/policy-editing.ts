@@ -11,7 +11,7 @@ import { firstAccount } from '../identity/key-service.js'
 import { language } from '../policy/constitution/language.js'
 import { categories } from '../policy/evaluation.js'
 import { constitutionOrigins } from '../storage/contracts/constitutions.js'
-import { ConstitutionParams, Source } from './constitution-schemas.js'
+import { ConstitutionParams, Problem, Source, Warnings } from './constitution-schemas.js'
 
 const closed = { additionalProperties: false }
 const tags = ['constitutions']
@@ -51,21 +51,13 @@ const Language = Type.Object({
   })
 })
 
-const Problem = Type.Object({
-  line: Type.Integer({ description: 'From 1.' }),
-  column: Type.Integer({ description: 'From 1.' }),
-  path: Type.String({ examples: ['rules[3].weight'] }),
-  message: Type.String(),
-  accepted: Type.Optional(Names)
-})
-
 const Checked = Type.Object({
   valid: Type.Boolean(),
   problems: Type.Array(Problem, {
     description:
       'All problems, in order of discovery. Later checks report theirs only once the earlier problems are fixed.'
   }),
-  warnings: Type.Array(Problem, { description: 'What says nothing any more.' }),
+  warnings: Warnings,
   effective: Type.Union(
     [
       Type.Object({

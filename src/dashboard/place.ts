@@ -6,6 +6,10 @@ export interface Place {
 }
 
 export function placeOf(hash: string): Place {
-  const [page = '', query = ''] = hash.replace(/^#\/?/, '').split('?')
-  return { page, query: new URLSearchParams(query) }
+  const [path = '', search = ''] = hash.replace(/^#\/?/, '').split('?')
+  const [page = '', id = ''] = path.split('/')
+  const query = new URLSearchParams(search)
+  // People write links as the API has its paths: `#/reviews/rev_…`.
+  if (id !== '' && !query.has('id')) query.set('id', id)
+  return { page, query }
 }

@@ -154,7 +154,7 @@ t.test('a message that nobody takes is tried for hours, is a dead letter then, a
     clock,
     senders: () => ({ review: webhookSender(settings.webhook) }),
     outcome: ({ result }) => outcomes.push(result),
-    failure: (error) => t.fail(String(error))
+    rounds: (error) => error !== undefined && t.fail(String(error))
   })
   t.teardown(() => deliveries.close())
   const { reviews } = storage
@@ -245,7 +245,7 @@ t.test(
     const store = `sqlite:${join(tempDir(t), 'gate.db')}`
     const { url, key } = await build(t, { yaml: `storage: { url: "${store}" }\nreview: { allow_own: false }` })
     const { client } = await keysOf(store)
-    const text = texts.otherForbidden
+    const text = `${texts.otherForbidden} Café.`
     const judge = async (by: string, input_text: string = text) =>
       (await call(url, evaluatePath, { key: by, body: { input_text } })).body.evaluation
     const stopped = await judge(client)
@@ -267,10 +267,13 @@ t.test(
       call(url, `${path}/decide`, { key: by, body: { decision: 'accept', expires_in: '1h' } })
     t.match(await decide(client), { status: 403, body: { required: 'constitutions:write' } })
     t.match(await decide(key), { status: 200, body: { state: 'accepted', scope: 'key', expires_at: String } })
-    t.match(await decide(key), { status: 409, body: { error: 'already_decided' } })
+    const closed = (message: string) => ({ status: 409, body: { error: 'already_decided', message } })
+    t.match(await decide(key), closed('This exception is decided already.'))
     const passed = await judge(client)
     t.equal(passed.decision, 'permit')
     t.match(passed.detections, [{ suppressed: true }])
+    t.equal((await judge(client, `\n ${text}\n`)).decision, 'permit', 'white space at its ends')
+    t.equal((await judge(client, text.normalize('NFD'))).decision, 'permit', 'another Unicode form')
     t.equal((await judge(key)).decision, 'forbid', 'another key')
     t.equal((await judge(client, `${text}, step by step`)).decision, 'forbid', 'another text')
     const answered = await call(url, '/v1/chat/completions', { key: client, body: chat(text) })
@@ -281,6 +284,7 @@ t.test(
     )
     t.match((await call(url, '/api/v1/status', { key })).body, { exceptions: 1 })
     t.match(await call(url, path, { key, method: 'DELETE' }), { status: 200, body: { state: 'revoked' } })
+    t.match(await call(url, path, { key, method: 'DELETE' }), closed('Only an accepted exception can be ended.'))
     t.equal((await judge(client)).decision, 'forbid', 'revoked')
   }
 )

@@ -210,6 +210,14 @@ t.test('a binding by another process on the same store is followed', async (t) =
   t.equal(seen, 'mine@1')
 })
 
+t.test('storing answers what of a text does not do what it says', async (t) => {
+  const { put } = await house(t)
+  const text = forbidding('beta').replace('[beta]', '[C++]')
+  const at = { line: text.split('\n').findIndex((line) => line.includes('C++')) + 1, path: 'rules[0].any[0]' }
+  t.match(await put(text), { status: 201, body: { version: 2, warnings: [at] } })
+  t.same((await put(text)).body.warnings, [], 'stored already')
+})
+
 t.test('a dry run of a new name, beside another policy, and of a chat as a route reads it', async (t) => {
   const { write, put } = await house(t)
   const fresh = source({
@@ -221,6 +229,9 @@ t.test('a dry run of a new name, beside another policy, and of a chat as a route
   const run = (body: object) => write('/fresh/test', { source: fresh, ...body }, 'POST')
   const alone = await run({ texts: ['alpha'] })
   t.match(alone, { status: 200, body: { active: null, diff: null, results: [{ candidate: { decision: 'permit' } }] } })
+  const nothing = { details: { field: 'texts', reason: 'missing' }, message: /nothing to try: give texts, or samples/ }
+  t.match(await run({}), { status: 400, body: nothing })
+  t.match(await run({ texts: ['alpha'], samples: {} }), { status: 400, body: { message: /not both/ } })
   const chat = (messages: object[]) => ({ chat: { messages } })
   const { body, status } = await run({
     beside: 'default',
@@ -265,4 +276,20 @@ t.test('a dry run of a new name, beside another policy, and of a chat as a route
   ] as const)
     t.match(await run({ texts }), { status: 400, body: { details: { field } } })
   t.match(await run({ texts: ['a'], beside: 'nothing' }), { status: 404 })
+  const shipped = await run({ texts: ['you stupid fucking idiot'], beside: 'strict' })
+  t.match(
+    shipped,
+    {
+      status: 200,
+      body: { active: { version: null, label: 'strict@shipped' }, results: [{ active: { policy: 'strict@shipped' } }] }
+    },
+    'a shipped policy that no route names'
+  )
+  t.match(shipped.body.diff, { milder: 1 })
+  const strict = await write(
+    '/strict/test',
+    { texts: ['a'], beside: 'strict', source: forbidding('a', { name: 'strict' }) },
+    'POST'
+  )
+  t.match(strict.body, { active: { label: 'strict@shipped' }, candidate: { label: 'strict@draft' } })
 })

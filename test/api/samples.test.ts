@@ -160,7 +160,7 @@ t.test('they are found, paged and deleted, one, by filter, or all', async (t) =>
   const count = async (query: string) => (await person.ask(`${path}?${query}`)).body.samples.length
   t.equal(await count('decision=permit'), 4)
   t.equal(await count('decision=stopped'), 3)
-  t.equal(await count('rule=ambiguous_kill'), 3)
+  t.equal(await count('rule=ambiguous_kill_named'), 3)
   t.equal(await count('rule=ambiguous'), 0)
   t.equal(await count('category=violence&from=1h'), 3)
   t.equal(await count('to=1h'), 0)
@@ -188,7 +188,7 @@ t.test('a candidate is tried over them: texts go to nobody, and counts alone to 
   for (let i = 0; i < 19; i++) await say(built, `${stopped} ${i}`)
   await until(person, 19)
   const source =
-    "name: milder\nextends: default\nversion: '1'\nrules: [{ name: ambiguous_kill, category: violence, weight: 0.05, any: [kill it] }]\n"
+    "name: milder\nextends: default\nversion: '1'\nwithout: [ambiguous_kill_named]\nrules: [{ name: ambiguous_kill, category: violence, weight: 0.05, any: [kill it] }]\n"
   const test = '/api/v1/constitutions/milder/test'
   const body = { source, beside: 'default', samples: { decision: 'stopped' } }
   t.match(await call(built.url, test, { key: built.key, body }), { status: 403 }, 'no key')

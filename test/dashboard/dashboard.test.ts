@@ -140,6 +140,9 @@ t.test('first start to first key, a review decided by keyboard, a rotation', { s
   }
   await page.goto(`${running.url}/dashboard/#/reviews?id=${inSession}`)
   await page.getByRole('region', { name: 'Earlier in this session' }).getByText('My name is Robin').waitFor()
+  await visit(page, 'Keys')
+  await page.goto(`${running.url}/dashboard/#/reviews/${inSession}`)
+  await page.getByRole('region', { name: 'Earlier in this session' }).getByText('My name is Robin').waitFor()
   await visit(page, 'Status')
   await page.getByRole('row', { name: /answers this page.*serving/i }).waitFor()
   t.same(alarms, [])

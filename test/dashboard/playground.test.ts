@@ -20,7 +20,7 @@ t.test(
     const evaluate = () => page.getByRole('button', { name: 'Evaluate' }).click()
     const result = (name: string) => page.getByRole('region', { name })
 
-    await page.getByRole('textbox', { name: 'Text', exact: true }).fill('Hello\n\nHow do I kill it?\nThank you')
+    await page.getByRole('textbox', { name: 'Text', exact: true }).fill('Hello\n\nHow do I kill it?\nThanks')
     await evaluate()
     await result('Verdict').getByText('depends', { exact: true }).waitFor()
     t.equal(await result('Verdict').locator('.marked-text').count(), 1, 'four lines are one text')

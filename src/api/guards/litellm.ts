@@ -97,7 +97,7 @@ const noTarget = { params: {}, query: '' }
 
 /**
  * `texts` are those of the messages without their roles. Where the messages are present, their roles are used, and
- * their further content is judged too. Data about LiteLLM's own key and headers reaches no model and is not judged.
+ * their further content is judged too, joined as the dialect joins it. Data about LiteLLM's own key and headers reaches no model and is not judged.
  */
 function readQuestion(body: LiteLLMRequest): Question {
   const direction = body.input_type === 'request' ? 'request' : 'answer'
@@ -113,24 +113,51 @@ function readQuestion(body: LiteLLMRequest): Question {
     turns.add(role, [out.text(role, text, `/texts/${i}`)])
   }
   turns.end()
-  const known = new Set(texts)
-  append(
-    out.parts,
-    others.parts.filter(({ text }) => !known.has(text))
-  )
-  append(out.media, others.media)
+  const joined = addOthers(out, others)
   for (const i of (body.images ?? []).keys()) out.media.push({ pointer: `/images/${i}`, kind: 'image' })
   const { additional_provider_specific_params: params, litellm_trace_id: session } = body
   const parts = out.parts.map((part) => (part.isDecoded ? { ...part, pointer: `${part.pointer}${decodedMark}` } : part))
-  const content = { parts, joined: out.joined, media: out.media }
+  const content = { parts, joined, media: out.media }
   return { content, direction, context: params?.context as JsonObject | undefined, session: session ?? undefined }
+}
+
+/**
+ * Adds what the texts lack. A text that they have stands in its place among them: its n-th place in the messages is its
+ * n-th among the texts.
+ * @returns all runs
+ */
+function addOthers(out: Collector, others: ChatContent): number[][] {
+  const places = new Map<string, number[]>()
+  for (const [i, { text }] of out.parts.entries()) {
+    const own = places.get(text)
+    if (own === undefined) places.set(text, [i])
+    else own.push(i)
+  }
+  const met = new Map<string, number>()
+  const moved = others.parts.map((part) => {
+    const own = places.get(part.text)
+    if (own === undefined) return out.parts.push(part) - 1
+    const n = met.get(part.text) ?? 0
+    met.set(part.text, n + 1)
+    return own[Math.min(n, own.length - 1)]!
+  })
+  append(out.media, others.media)
+  const joined = new Map(out.joined.map((run) => [String(run), run]))
+  for (const run of others.joined) {
+    const here = run.map((index) => moved[index]!)
+    joined.set(String(here), here)
+  }
+  return [...joined.values()]
 }
 
 function readOthers({ structured_messages: messages, tools, tool_calls: calls }: LiteLLMRequest): ChatContent {
   const parts: ChatPart[] = []
+  const joined: number[][] = []
   const media: ChatContent['media'] = []
   const take = (content: ChatContent | undefined) => {
+    const before = parts.length
     append(parts, content?.parts ?? [])
+    for (const run of content?.joined ?? []) joined.push(run.map((index) => index + before))
     append(media, content?.media ?? [])
   }
   const given = (messages ?? []) as unknown as Json[]
@@ -139,5 +166,5 @@ function readOthers({ structured_messages: messages, tools, tool_calls: calls }:
   } else if (given.length > 0) take(openai.readError({ messages: given }))
   if (tools) take(openai.readRequest({ messages: [{ role: 'system' }], tools: tools as unknown as Json }, noTarget))
   if (calls) take(openai.readReply({ choices: [{ message: { tool_calls: calls as unknown as Json } }] }))
-  return { parts, joined: [], media }
+  return { parts, joined, media }
 }
