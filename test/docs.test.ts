@@ -126,6 +126,39 @@ t.test('every example of a configuration, a constitution or JSON is valid', asyn
   t.ok(seen >= 10)
 })
 
+t.test('the overlay that refuses profanity refuses it, and its dry run says what the page shows', async (t) => {
+  const page = 'docs/constitutions.md'
+  const [overlay] = blocksOf('README.md', 'yaml constitution')
+  const steps = blocksOf(page, 'sh curl').join('\n')
+  t.equal(blocksOf(page, 'yaml constitution')[0], overlay, 'step 1 is the overlay of the README')
+  t.equal(/^cat > mine\.yaml <<'YAML'\n([\s\S]*?)^YAML$/m.exec(steps)?.[1], overlay, 'and step 4 stores it')
+  const file = join(tempDir(t), 'mine.yaml')
+  writeFileSync(file, overlay!)
+  const evaluator = await createEvaluator({ constitutions: { default: file }, clock: systemClock })
+  t.teardown(() => evaluator.close())
+  const judged = async (text: string) => {
+    const parts = [{ text, role: 'user' as const, pointer: '' }]
+    return (await evaluator.evaluate({ parts, joined: [], context: {}, direction: 'request', session: undefined }))
+      .decision
+  }
+  const coarse = ['Shit, I lost my keys', 'What the fuck is wrong with this build', 'This damn printer jams again']
+  for (const text of coarse) t.equal(await judged(text), 'forbid', text)
+  for (const text of ['Hello', 'My boss is tired of the printer']) t.equal(await judged(text), 'permit', text)
+
+  const key = generateKey('live')
+  // With the encoder, as it runs out of the box: the page shows the diff of that.
+  const { url } = await serveReal(t, { env: { SLUICEGATE_BOOTSTRAP_KEY: key, SLUICEGATE_ENCODER: '' } })
+  const call = async (method: string, path: string, body: string) => {
+    const headers = { 'x-api-key': key, 'content-type': 'application/json' }
+    const response = await fetch(`${url}/api/v1/constitutions/default${path}`, { method, headers, body })
+    return response.json() as Promise<{ diff?: unknown }>
+  }
+  await call('PUT', '', JSON.stringify({ source: overlay }))
+  const asked = /default\/test -d '(.*?)'/.exec(steps)![1]!
+  const shown = /`(\{"changed": .*?\})` for the two texts/.exec(read(page))![1]!
+  t.same((await call('POST', '/test', asked)).diff, JSON.parse(shown))
+})
+
 /** Says the status of each call, also of one whose answer is piped or kept. */
 const prelude = `curl() { command curl -s -w '%{stderr}%{http_code}\\n' "$@"; }\n`
 
@@ -224,6 +257,10 @@ t.test('forms, the workflow and the updates are YAML, and run what is there', as
   for (const file of below('.github', /\.yml$/)) t.doesNotThrow(() => parse(read(file)), file)
   const { jobs } = parse(read('.github/workflows/ci.yml'))
   t.ok(jobs.test.steps.some(({ run }: { run?: string }) => run === '.ci/run'))
+})
+
+t.test('no page starts a server through npx, which does not hand a signal on', async (t) => {
+  for (const page of pages) t.notMatch(read(page), /npx sluicegate serve/, page)
 })
 
 t.test('what a page names of the tree is there', async (t) => {
