@@ -36,13 +36,17 @@ function createProgram(): Command {
         ...(host !== undefined && { SLUICEGATE_HOST: host }),
         ...(port !== undefined && { SLUICEGATE_PORT: port })
       }
-      await serve({ env: { ...process.env, ...given } })
+      const options = {
+        ...(host !== undefined && { SLUICEGATE_HOST: '--host' }),
+        ...(port !== undefined && { SLUICEGATE_PORT: '--port' })
+      }
+      await serve({ env: { ...process.env, ...given }, options })
       started()
     })
 
   program
     .command('check')
-    .description('validate the configuration and every constitution that it names')
+    .description('validate the configuration, every constitution that it names, and what it needs beside it')
     .argument('[file]', 'a configuration file; default: the one that serve would take')
     .action(async (file: string | undefined) => (await import('./cli/check.js')).check(file))
 

@@ -124,8 +124,12 @@ function readAddresses(list: readonly string[]): string[] {
 /** A whole time with its offset: a key must not end hours before or after what its owner meant. */
 const wholeTime = /T\d{2}:\d{2}:\d{2}.*(Z|[+-]\d{2}:\d{2})$/
 
+export function isWholeTime(text: string): boolean {
+  return wholeTime.test(text) && parseInstant(text) !== undefined
+}
+
 function readExpiry(text: string, now: number): number {
-  const at = wholeTime.test(text) ? parseInstant(text) : undefined
+  const at = isWholeTime(text) ? parseInstant(text) : undefined
   if (at === undefined) {
     throw invalid('expires_at', 'invalid_format', 'expires_at must be a time such as 2030-01-31T12:00:00Z.')
   }

@@ -1,8 +1,9 @@
 /** What outlives what: files, activations, restarts, reloads; and what a change does to requests under way. */
-import { writeFileSync } from 'node:fs'
+import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import t, { type Test } from 'tap'
+import { start } from '../../src/main/server.js'
 import { forbidding, openHouse } from '../support/constitutions.js'
 import { call, tempDir } from '../support/gateway.js'
 
@@ -21,6 +22,18 @@ async function until(done: () => Promise<boolean>): Promise<boolean> {
   }
   return false
 }
+
+t.test('a file that is not there stops a start by name, before a data key and a store are made', async (t) => {
+  const cwd = tempDir(t)
+  writeFileSync(join(cwd, 'gateway.yaml'), 'constitutions: { strict: gone.yaml }\n')
+  const env = {
+    SLUICEGATE_CONFIG: 'gateway.yaml',
+    SLUICEGATE_DATA_DIR: join(cwd, 'data'),
+    SLUICEGATE_LOG_LEVEL: 'silent'
+  }
+  await t.rejects(start({ cwd, env }), { message: /gone\.yaml constitutions\.strict: cannot be read \(ENOENT\)$/ })
+  t.same(readdirSync(cwd), ['gateway.yaml'])
+})
 
 t.test('an activation outlives a restart; a file that is edited takes effect, at a restart too', async (t) => {
   const { open, edit } = await house(t)

@@ -40,8 +40,8 @@ const everyGuarded = 20
 const taken = new Set()
 const constitutions = namesIn('.').map((name) => {
   const constitution = parseConstitution(read(`${name}.yaml`), name)
-  const isOwn = (rule) => rule.detector === undefined && rule.when === undefined && !taken.has(rule.name)
-  const rules = constitution.rules.filter(isOwn)
+  const isOwn = (rule) => rule.detector === undefined && !taken.has(rule.name)
+  const rules = constitution.rules.filter(isOwn).map((rule) => ({ ...rule, when: undefined }))
   for (const rule of rules) taken.add(rule.name)
   const policy = compilePolicy({ ...constitution, rules })
   return { name, given: parse(read(`${name}.yaml`)), policy, matcher: new Matcher(policy) }
