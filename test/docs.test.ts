@@ -89,6 +89,23 @@ t.test('comments cite documents that are there', async (t) => {
   }
 })
 
+t.test('every path of the API that is no chat route stands in its document', async (t) => {
+  const { app, key } = await build(t)
+  const answer = await app.inject({ url: '/openapi.json', headers: { 'x-api-key': key } })
+  const paths = Object.keys((answer.json() as { paths: object }).paths).filter((path) => path.startsWith('/api/v1/'))
+  const api = read('docs/api.md')
+  // Whole, or its end behind `…/`.
+  for (const path of paths) {
+    const segments = path.split('/').slice(1)
+    const ends = segments.map((_, from) => `…/${segments.slice(from).join('/')}`)
+    t.ok(
+      [path, ...ends].some((form) => api.includes(form)),
+      path
+    )
+  }
+  t.ok(paths.length > 30)
+})
+
 /** Whatever an example takes from the environment. */
 const env = { OPENAI_KEY: 'k', GUARD_KEY: 'k', OIDC_SECRET: 's', COLLECTOR_TOKEN: 't' }
 

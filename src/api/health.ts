@@ -32,8 +32,10 @@ export function registerHealth(app: FastifyInstance, ready: () => Promise<boolea
       tags: ['operations'],
       response: { 200: Status, 503: Status }
     },
-    async handler(_request, reply) {
+    async handler(request, reply) {
       if (await ready()) return { status: 'ready' }
+      // Every probe of a gateway that starts or stops gets this: the log has said why.
+      request.sluicegate.isQuiet = true
       return reply.code(503).header('retry-after', '1').send({ status: 'unavailable' })
     }
   })

@@ -382,7 +382,6 @@ export const FileSchema = Type.Object(
 export type FileConfig = Static<typeof FileSchema>
 export type FileUpstream = Static<typeof upstream>
 export type FileReached = Pick<FileUpstream, keyof typeof reached>
-export type FileMcpServer = Static<typeof mcpServer>
 export type FileJudge = Static<typeof judge>
 export type FileEncoder = Static<typeof encoder>
 export type FileFiles = Static<typeof files>

@@ -108,7 +108,7 @@ export function registerEdge(app: FastifyInstance, deps: EdgeDeps): void {
       signedIn: undefined,
       decision: undefined,
       upstream: undefined,
-      isShed: false
+      isQuiet: false
     }
     request.sluicegate = facts
     underWay.begin(raw, reply.raw)
@@ -197,7 +197,7 @@ export function registerEdge(app: FastifyInstance, deps: EdgeDeps): void {
 
   app.addHook('onResponse', function countResponse(request, reply, next) {
     const status = reply.statusCode
-    const { id, route, started, decision, isShed } = request.sluicegate
+    const { id, route, started, decision, isQuiet } = request.sluicegate
     metrics.requests.of(route, statusClass(status)).inc()
     deps.tracing?.end(id, status)
     const line = {
@@ -209,7 +209,7 @@ export function registerEdge(app: FastifyInstance, deps: EdgeDeps): void {
       decision
     }
     // Successes are logged for debugging, refusals for the operator.
-    if (isShed) log.debug(line, 'request')
+    if (isQuiet) log.debug(line, 'request')
     else if (status >= 500) log.error(line, 'request')
     else if (status >= 400 || (decision !== undefined && decision !== 'permit')) log.info(line, 'request')
     else log.debug(line, 'request')
@@ -218,9 +218,9 @@ export function registerEdge(app: FastifyInstance, deps: EdgeDeps): void {
 
   app.setErrorHandler(function answerError(error, request, reply) {
     const fault = toFault(error as FastifyError, deps.bodyLimit)
-    const isShed = deps.overload?.isOwn(fault) === true
-    request.sluicegate.isShed = isShed
-    if (fault.status >= 500 && !isShed)
+    const isQuiet = deps.overload?.isOwn(fault) === true
+    request.sluicegate.isQuiet = isQuiet
+    if (fault.status >= 500 && !isQuiet)
       log.error({ request_id: request.sluicegate.id, err: describeError(fault) }, fault.code)
     answer(reply, request.routeOptions.url, fault, request.sluicegate.id)
   })

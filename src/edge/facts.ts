@@ -48,8 +48,8 @@ export interface RequestFacts {
   decision: Decision | undefined
   /** Name of the upstream that was asked, for the log of what failed. */
   upstream: string | undefined
-  /** Refused for overload: too many for a line each in the log. */
-  isShed: boolean
+  /** Whether its line in the log is for debugging alone: a refusal for overload, or a probe that is told "not ready". */
+  isQuiet: boolean
 }
 
 declare module 'fastify' {

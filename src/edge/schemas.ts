@@ -212,12 +212,13 @@ export const bodyErrors: ErrorCode[] = [
   'unsupported_encoding'
 ]
 
-/** Errors of any route with a key. */
+/** Errors of any route with a key. The rate limit is that of failed authentications, where nothing else counts. */
 export const keyErrors: ErrorCode[] = [
   'api_key_required',
   'invalid_api_key',
   'insufficient_scope',
   'ip_not_allowed',
+  'rate_limit_exceeded',
   'storage_unavailable'
 ]
 
@@ -233,7 +234,6 @@ export const managedErrors: ErrorCode[] = [
 export const judgedErrors: ErrorCode[] = [
   ...bodyErrors,
   ...keyErrors,
-  'rate_limit_exceeded',
   'concurrency_limit_exceeded',
   'evaluator_unavailable',
   'overloaded'

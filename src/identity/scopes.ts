@@ -14,7 +14,7 @@ export const keyScopes = [
   'mcp:call'
 ] as const
 /** Scopes only of people who sign in: no key has them, and `*` does not grant them. */
-export const personalScopes = ['samples:read'] as const
+const personalScopes = ['samples:read'] as const
 export const scopes = [...keyScopes, ...personalScopes] as const
 /** A part of `mcp:call`: one MCP server, `mcp:call:files`, or some of its tools, `mcp:call:files/read_*`. */
 export type McpScope = `mcp:call:${string}`

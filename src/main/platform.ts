@@ -34,7 +34,7 @@ import { createUpstreamRecorder, type UpstreamRecorder } from '../observe/upstre
 import type { SessionStore } from '../policy/evaluate/session.js'
 import type { Keeping } from '../proxy/clarify.js'
 import { ConnectedUpstreams } from '../proxy/upstream/connected.js'
-import { discardDataKey, loadDataKey } from '../sealing/key-file.js'
+import { discardDataKey, loadDataKey, missingDataKey } from '../sealing/key-file.js'
 import { type Keyring, openKeyring, WrongDataKey } from '../sealing/keyring.js'
 import type { Storage } from '../storage/contracts/index.js'
 import type { CounterStore, SharedState } from '../storage/contracts/shared-state.js'
@@ -159,8 +159,10 @@ export async function openPlatform(settings: Settings, options: PlatformOptions 
   } catch (error) {
     keyring?.close()
     await storage.close()
-    if (error instanceof WrongDataKey) discardDataKey(dataKey)
-    throw error
+    if (!(error instanceof WrongDataKey) || !dataKey.generated) throw error
+    // The key was made for this start, so the mistake is that the store's own is missing, not that this one is wrong.
+    discardDataKey(dataKey)
+    throw missingDataKey(settings)
   }
 }
 

@@ -41,13 +41,16 @@ export function loadDataKey({ dataKey, dataDir }: DataKeySource): DataKey {
 
 /** The same, of a store that exists. @throws an Error where there is no such file, too */
 export function existingDataKey(source: DataKeySource): DataKey {
-  const path = join(source.dataDir, 'master.key')
-  if (!source.dataKey && !existsSync(path)) {
-    throw new Error(
-      `There is no data key: SLUICEGATE_DATA_KEY is not set, and there is no ${path}. Set SLUICEGATE_DATA_KEY to the key that sealed this store (32 bytes in base64), or put its master.key back there.`
-    )
+  if (!source.dataKey && !existsSync(join(source.dataDir, 'master.key'))) {
+    throw missingDataKey(source)
   }
   return loadDataKey(source)
+}
+
+export function missingDataKey({ dataDir }: DataKeySource): Error {
+  return new Error(
+    `There is no data key: SLUICEGATE_DATA_KEY is not set, and there is no ${join(dataDir, 'master.key')}. Set SLUICEGATE_DATA_KEY to the key that sealed this store (32 bytes in base64), or put its master.key back there.`
+  )
 }
 
 /** Deletes a generated key that the store refused: the store has another, which the file would hide. */

@@ -2,7 +2,10 @@ import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from '
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import type { ReviewSettings } from '../../src/base/settings.js'
+import { loadSettings } from '../../src/config/load.js'
 import { createHands } from '../../src/identity/hands.js'
+import { openPlatform } from '../../src/main/platform.js'
+import { createLog } from '../../src/observe/log.js'
 import type { Detection } from '../../src/policy/evaluation.js'
 import { Adjudication } from '../../src/review/adjudication.js'
 import type { ReviewDetail, ReviewRequest } from '../../src/review/review.js'
@@ -142,6 +145,23 @@ t.test('the data key is made once, for its owner alone, and a file that holds no
   writeFileSync(join(dataDir, 'master.key'), key.toString('base64'))
   t.same(loadDataKey({ dataDir }).key, key, 'the form of SLUICEGATE_DATA_KEY')
   t.end()
+})
+
+t.test('a start without the key that sealed the store says that it is missing, and leaves none behind', async (t) => {
+  const dataDir = t.testdir()
+  const at = (folder: string) =>
+    loadSettings({
+      env: { SLUICEGATE_DATA_DIR: folder, SLUICEGATE_DATABASE_URL: `sqlite:${dataDir}/restored.db` },
+      cwd: dataDir
+    })
+  const log = createLog({ destination: { write: () => {} } })
+  const first = await openPlatform(at(join(dataDir, 'first')), { log })
+  await first.close()
+  const other = join(dataDir, 'other')
+  await t.rejects(openPlatform(at(other), { log }), {
+    message: `There is no data key: SLUICEGATE_DATA_KEY is not set, and there is no ${other}/master.key. Set SLUICEGATE_DATA_KEY to the key that sealed this store (32 bytes in base64), or put its master.key back there.`
+  })
+  t.equal(existsSync(join(other, 'master.key')), false)
 })
 
 t.test('a review holds the exact request, readable by a reviewer of the account and by nobody else', async (t) => {

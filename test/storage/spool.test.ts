@@ -90,6 +90,19 @@ t.test('what waits is on the disk within a moment, and is stored in order with w
   t.same(readdirSync(folder), [], 'nothing is left behind')
 })
 
+t.test('an outage is told when it begins, not with each try, and again when the next begins', async (t) => {
+  const { there, journal, logged } = open(t)
+  const waits = () => logged.filter((line) => /the storage does not take them/.test(line)).length
+  for (let outage = 1; outage <= 2; outage++) {
+    there.isUp = false
+    for (let i = 0; i < 3; i++) await t.rejects(journal.commit(row(i)))
+    t.equal(waits(), outage)
+    there.isUp = true
+    await journal.flush()
+  }
+  t.equal(await journal.close(), true)
+})
+
 t.test('a spool that cannot be made leaves no file, however often it is tried', async (t) => {
   // Longer than the longest path of SQLite, which is well below that of a file system.
   const folder = join(tempDir(t), 'a'.repeat(250), 'b'.repeat(250))

@@ -36,7 +36,7 @@ export class RefusedAddress extends Error {
   }
 }
 
-export function isRefusedAddress(address: string): boolean {
+function isRefusedAddress(address: string): boolean {
   const plain = normaliseAddress(address)
   return plain === undefined || isRefused(plain)
 }

@@ -9,6 +9,8 @@ import { type Group, type JournalLog, JournalQueue, maxGroup } from './queue.js'
 import { createSpool, type Spool, type SpoolOptions } from './spool.js'
 
 const groupMs = 100
+/** How often an outage is told again while it lasts. */
+const summaryMs = 60_000
 /** Pause after a failed commit, so that a dead disk is not tried ten times a second. */
 const retryMs = 1000
 /** Time after which a slow commit or a waiting row makes the waiting rows go to the spool. */
@@ -54,6 +56,8 @@ export function createJournal({
   /** When the commit of the current group began, monotonic ms. */
   let began = 0
   let isFailing = false
+  /** When the outage was told last, monotonic ms; undefined: there is none. */
+  let toldAt: number | undefined
   let isSpoolRefusing = false
   let keeping: NodeJS.Timeout | undefined
   let timer: NodeJS.Timeout | undefined
@@ -106,6 +110,7 @@ export function createJournal({
       await commitAll()
       if (isFailing) log?.info?.({}, 'audit and usage are committed again')
       isFailing = false
+      toldAt = undefined
     } catch (error) {
       isFailing = true
       harden()
@@ -137,6 +142,9 @@ export function createJournal({
     timer = setTimeout(() => {
       timer = undefined
       flush().catch((error) => {
+        const now = performance.now()
+        if (now - (toldAt ?? Number.NEGATIVE_INFINITY) < summaryMs) return
+        toldAt = now
         const rows = { rows: journal.waiting, on_disk: spool?.rows ?? 0 }
         log?.error({ err: error, ...rows }, 'audit and usage wait: the storage does not take them')
       })

@@ -124,7 +124,7 @@ export interface LocalShareOptions {
   local: MemoryCounters
 }
 
-export function createLocalShare({ take, isUp, nodes, local }: LocalShareOptions): CounterStore {
+function createLocalShare({ take, isUp, nodes, local }: LocalShareOptions): CounterStore {
   const takeShare = (counter: string, cost: number, limit: number, windowMs: number): Taken =>
     local.take(counter, cost, Math.max(1, Math.floor(limit / nodes())), windowMs)
 
