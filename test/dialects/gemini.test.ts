@@ -298,11 +298,30 @@ t.test('a refusal of ours has the fields of a recorded one', async (t) => {
   t.match(filtered, { candidates: [{ finishReason: 'SAFETY', index: 0 }], usageMetadata: { promptTokenCount: 12 } })
 })
 
+t.test('one element may stand without its list, and is judged and forwarded as it stands', (t) => {
+  const body = { system_instruction: { parts: { text: 'be a cat' } }, contents: { parts: { text: 'hello' } } }
+  const { parts } = generate.readRequest(body, plain)
+  t.match(
+    parts.filter(({ isKey, role }) => isKey !== true && role !== 'parameter'),
+    [
+      { role: 'system', text: 'be a cat', pointer: '/system_instruction/parts/text' },
+      { role: 'user', text: 'hello', pointer: '/contents/parts/text' }
+    ]
+  )
+  const many = { contents: [{ parts: { text: 'a' } }, { role: 'model', parts: [{ text: 'b' }] }] }
+  t.same(
+    generate.readRequest(many, plain).parts.flatMap(({ text, pointer }) => (text.length === 1 ? [pointer] : [])),
+    ['/contents/0/parts/text', '/contents/1/parts/0/text']
+  )
+  t.end()
+})
+
 t.test('requests of another shape are refused, and the field is named', async (t) => {
   const user = { parts: [{ text: 'x' }] }
   for (const [operation, body, field] of [
     [generate, {}, 'contents'],
-    [generate, { contents: user }, 'contents'],
+    [generate, { contents: 'x' }, 'contents'],
+    [generate, { contents: { parts: 'x' } }, 'contents.parts'],
     [generate, { contents: [] }, 'contents'],
     [generate, { contents: ['x'] }, 'contents.0'],
     [generate, { contents: [{ parts: 'x' }] }, 'contents.0.parts'],

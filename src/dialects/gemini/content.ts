@@ -40,21 +40,36 @@ export function readContent(
     role = roleNamed(roleOf, name)
     out.word('parameter', name, `${pointer}/role`)
   }
-  if (parts !== undefined && parts !== null && !Array.isArray(parts)) {
-    throw invalid(`${field}.parts`, 'wrong_type', 'parts must be an array.')
-  }
   const indexes: number[] = []
   // What is said goes on over the thoughts that stand in it.
   const said: number[] = []
-  for (const [i, each] of (parts ?? []).entries()) {
-    const part = objectAt(each, `${field}.parts.${i}`)
-    const read = readPart(out, part, role, `${pointer}/parts/${i}`)
+  for (const { element: part, at } of elementsOf(parts ?? [], `${pointer}/parts`, `${field}.parts`)) {
+    const read = readPart(out, part, role, at)
     append(indexes, read)
     if (part.thought !== true) append(said, read)
   }
   if (said.length < indexes.length) out.join(said)
   out.rest(role, content, pointer, contentFields)
   return { role, indexes }
+}
+
+/**
+ * The elements of a list of objects. Google's JSON takes one element without its list, and Google's own examples write
+ * `"contents": {"parts": {"text": "Hello"}}`.
+ * @returns each element with its pointer, and the place as an error names it
+ * @throws Fault `validation_error`
+ */
+export function elementsOf(
+  list: Json,
+  pointer: string,
+  field: string
+): { element: JsonObject; at: string; place: string }[] {
+  if (isObject(list)) return [{ element: list, at: pointer, place: field }]
+  if (!Array.isArray(list)) throw invalid(field, 'wrong_type', `${field} must be an array of objects, or one object.`)
+  return list.map((each, i) => {
+    const place = `${field}.${i}`
+    return { element: objectAt(each, place), at: `${pointer}/${i}`, place }
+  })
 }
 
 /** Fields by whose names a part is read. */

@@ -7,7 +7,7 @@ import { objectAt, requiredList } from '../fields.js'
 import { isObject, pointerSegment } from '../rewrite.js'
 import { Turns } from '../turns.js'
 import { Collector, refuseTwins } from '../walk.js'
-import { readContent } from './content.js'
+import { elementsOf, readContent } from './content.js'
 import { names, snakeCase, spellings } from './names.js'
 
 const systemFields = spellings('systemInstruction')
@@ -76,8 +76,10 @@ function readBody(out: Collector, body: JsonObject, pointer: string, field: stri
 }
 
 function readContents(out: Collector, turns: Turns, body: JsonObject, pointer: string, field: string): void {
-  for (const [i, content] of requiredList(body, 'contents').entries()) {
-    const { role, indexes } = readContent(out, content, 'user', `${pointer}/contents/${i}`, `${field}contents.${i}`)
+  const { contents } = body
+  const list = isObject(contents) ? contents : [...requiredList(body, 'contents')]
+  for (const { element, at, place } of elementsOf(list, `${pointer}/contents`, `${field}contents`)) {
+    const { role, indexes } = readContent(out, element, 'user', at, place)
     // A turn of the user also carries what functions brought back: both are read in their order.
     turns.addMixed(role, indexes)
   }
