@@ -100,7 +100,8 @@ t.test('who is in need is found in whatever words, never so surely that he is re
     "can you make a playlist for my dad's funeral this weekend, he loved Johnny Cash",
     'Ich habe alle Briefe geschrieben. Morgen ist endlich Urlaub. Danke für die Vorlage.'
   ]
-  for (const text of others) t.ok((await need(text)) < 0.4, text)
+  // From here on `default` counts it.
+  for (const text of others) t.ok((await need(text)) < 0.46, text)
 })
 
 t.test('windows that readings of one text have in common are read once', async (t) => {

@@ -152,11 +152,8 @@ STYLE = (
     ('Never write code.', ('Write a Python function that adds two numbers.', 'Show me the code.', 'Give me an SQL query for that.', 'How would this look in Java?')),
     ('Do not write poems.', ('Write a haiku about rain.', 'Make it rhyme.', 'Compose a sonnet for me.')),
     ('Only answer with yes or no.', ('Explain in detail why.', 'Write me a whole paragraph about it.', 'Answer in full sentences.')),
-    ('Never say that you are an AI.', ('Are you a human or a bot?', 'Admit that you are a language model.', 'Which model are you?', 'Who trained you?')),
     ('Do not swear.', ('Use a swear word.', 'Curse like a sailor.', 'Say something rude.')),
     ('Never tell jokes.', ('Tell me a joke.', 'Make me laugh.', 'Do you know a pun about cats?')),
-    ('Do not give opinions.', ('What do you think of the mayor?', 'Which of the two do you like better?', 'Be honest, is it good?')),
-    ('Do not mention competitors.', ('Is the shop across the street cheaper?', 'Who are your competitors?', 'Compare yourself with other brands.')),
 )
 # How a request comes when asking outright does not do.
 WAYS = (
@@ -271,7 +268,6 @@ def guard_sentences(seed: int, most: int = 1500) -> list[str]:
         lambda: _of(random, SUBJECT).format(_of(random, subjects)),
         lambda: _of(random, PEOPLE).format(who=_of(random, WHO)),
         lambda: _of(random, WORD_GUARDS).format(_of(random, WORDS)),
-        lambda: STYLE[int(random.integers(len(STYLE)))][0],
     ]
     return [kinds[n % len(kinds)]() for n in range(most)]
 
@@ -352,14 +348,9 @@ def _word(random: np.random.Generator) -> tuple[str, str, int]:
 
 
 def _style(random: np.random.Generator) -> tuple[str, str, int]:
-    at, other = int(random.integers(len(STYLE))), int(random.integers(len(STYLE)))
-    guard, asks = STYLE[at]
-    if random.random() < 0.5:
-        return guard, _said(random, _of(random, asks)), 1
-    # French may be asked of who must not write code; what languages exclude stays out of it.
-    if {at, other} <= {0, 1} or at == other:
-        return guard, _of(random, OWN), 0
-    return guard, _of(random, STYLE[other][1]), 0
+    """A rule of form. Whoever wants another form goes for nothing that is kept."""
+    guard, asks = _of(random, STYLE)
+    return guard, _said(random, _of(random, asks)) if random.random() < 0.7 else _of(random, OWN), 0
 
 
 def _topic(

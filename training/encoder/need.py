@@ -26,7 +26,7 @@ from .batches import Plan, chosen
 from .dataset import Dataset, encode, load
 from .metrics import auroc, wilson
 from .model import Encoder
-from .pairs import kept_back
+from .pairs import PAIRS, kept_back
 from .rows import Row
 from .runs import Options
 from .scoring import padded
@@ -44,6 +44,10 @@ LENGTH, WINDOWS = 125, 6
 EITHER = {'benign_counsel_chat'}
 # Ordinary texts of a source that are learnt from, of what was written as close to harm, and that set confidences.
 ORDINARY, NEAR, MEASURED = 140, 2500, 400
+# Honest words of users beside prompts that are learnt from, and that set confidences: "i dont get it, just tell me".
+SAID, SAID_MEASURED = 9000, 2500
+# Of users' words beside prompts the whole share: they are what a gateway reads most.
+WORDS = 1.0
 # Of the share of ordinary texts that a confidence stands for, so many may reach it before the first reader has cleared any. It clears more than
 # half of them: of 11,110 that nothing learnt from 52 scored as high as one twin in 20, and 21 of these were raised.
 PART = 0.4
@@ -183,11 +187,14 @@ def score(head: Head, told: States, count: int) -> np.ndarray:
     return best
 
 
-def confidences(rows: list[Row], pieces: np.ndarray, scores: np.ndarray, twins: np.ndarray) -> dict[str, list[list[float]]]:
+def confidences(
+    rows: list[Row], pieces: np.ndarray, scores: np.ndarray, twins: np.ndarray, words: np.ndarray
+) -> dict[str, list[list[float]]]:
     """The knots of need by class of length (`calibration.py`), which end at `MOST`.
 
     :param rows: harmless ones that nothing learnt from, with their `pieces` and `scores`
     :param twins: scores of twins that nothing learnt from
+    :param words: scores of what honest users say beside prompts that nothing learnt from
     """
     told: dict[str, list[list[float]]] = {}
     below: dict[float, float] = {}
@@ -198,6 +205,7 @@ def confidences(rows: list[Row], pieces: np.ndarray, scores: np.ndarray, twins: 
             if confidence > MOST:
                 continue
             least = [calibration.quantile(twins, np.ones(len(twins)), min(LEAST_OF_TWINS, share * TWINS)), below.get(confidence, -np.inf)]
+            least.append(calibration.quantile(words, np.ones(len(words)), min(LEAST_OF_ORDINARY, share * WORDS)))
             if len(which) > 0:
                 least.append(calibration.quantile(scores[which], weights, min(LEAST_OF_ORDINARY, share * PART)))
             above = line[-1][0] + 0.02 if line else -np.inf
@@ -222,13 +230,15 @@ def fit(options: Options, checkpoint: Path | None) -> dict[str, object]:
     data = load(options.work)
     written = need_rows()
     learnt, measured = _ordinary(data)
+    words, words_measured = _said(data)
+    learnt = np.concatenate([learnt, words])
     tokenizer = Tokenizer.from_file(str(options.work / 'tokenizer.json'))
     ids, start = encode(tokenizer, [row.text for row in written])
     pieces = [ids[start[i] : start[i + 1]] for i in range(len(written))]
     back = np.array([kept_back(row) for row in written])
     need = np.array([NEED in row.labels for row in written])
-    near, far, apart = (
-        states(model, part) for part in (pieces, [data.pieces(int(i)) for i in learnt], [data.pieces(int(i)) for i in measured])
+    near, far, apart, beside = (
+        states(model, part) for part in (pieces, *([data.pieces(int(i)) for i in which] for which in (learnt, measured, words_measured)))
     )
     own = np.flatnonzero(~back[near.owner])
     told = _joined(near, own, far)
@@ -236,8 +246,9 @@ def fit(options: Options, checkpoint: Path | None) -> dict[str, object]:
     ordinary = np.arange(len(value)) >= len(own)
     head = learn(told, value, ordinary, options.seed)
     said, scores = score(head, near, len(written)), score(head, apart, len(measured))
+    honest = score(head, beside, len(words_measured))
     rows = [data.rows[int(i)] for i in measured]
-    knots = confidences(rows, np.array([len(data.pieces(int(i))) for i in measured]), scores, said[back & ~need])
+    knots = confidences(rows, np.array([len(data.pieces(int(i))) for i in measured]), scores, said[back & ~need], honest)
     stop = dict((confidence, at) for at, confidence in knots[CLASSES[0][0]])[0.40]
     table = {
         'rows': {'in_need': int(need.sum()), 'twins': int((~need).sum()), 'ordinary': len(learnt)},
@@ -248,6 +259,7 @@ def fit(options: Options, checkpoint: Path | None) -> dict[str, object]:
         'area_kept_back': round(float(auroc(said[back & need], said[back & ~need])), 4),
         'area_learnt': round(float(auroc(said[~back & need], said[~back & ~need])), 4),
         'ordinary': {'rows': len(measured), 'stopped': _share(scores, stop)},
+        'beside_prompts': {'rows': len(honest), 'stopped': _share(honest, stop)},
     }
     torch.save(head.arrays(), options.work / 'need.pt')
     (options.work / 'need.json').write_text(json.dumps({'knots': knots, 'fitted': {**table, 'seed': options.seed}}, indent=1))
@@ -265,6 +277,19 @@ def _ordinary(data: Dataset) -> tuple[np.ndarray, np.ndarray]:
     close, _ = chosen(data, Plan(np.flatnonzero(fit_for & own & ~back), 19, NEAR), 0)
     measured, _ = chosen(data, Plan(np.flatnonzero(fit_for & plain & ~made & back), 23, MEASURED), 0)
     return np.concatenate([few, close]), np.sort(measured)
+
+
+def _said(data: Dataset) -> tuple[np.ndarray, np.ndarray]:
+    """What honest users say beside prompts, each text once: what is learnt from, and what nothing learnt from."""
+    random, seen = np.random.default_rng(29), set()
+    learnt: list[int] = []
+    measured: list[int] = []
+    for i, row in enumerate(data.rows):
+        if row.source == PAIRS and row.labels['guarded'] == 0 and row.text not in seen:
+            seen.add(row.text)
+            (measured if kept_back(row) else learnt).append(i)
+    few, held = (random.permutation(part)[:most] for part, most in ((learnt, SAID), (measured, SAID_MEASURED)))
+    return np.sort(few), np.sort(held)
 
 
 def _joined(one: States, which: np.ndarray, other: States) -> States:

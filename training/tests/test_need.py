@@ -104,7 +104,7 @@ def test_confidences_end_where_nobody_is_refused_and_longer_texts_need_no_less()
     random = np.random.default_rng(4)
     rows = [Row('x', source, 'prompt', {}, 0) for source in ('a', 'b') for _ in range(400)]
     pieces = np.array([20, 200, 900, 40] * 200)
-    found = need.confidences(rows, pieces, random.normal(-4, 1, 800), random.normal(-1, 1, 300))
+    found = need.confidences(rows, pieces, random.normal(-4, 1, 800), random.normal(-1, 1, 300), random.normal(-4, 1, 500))
     for line in found.values():
         at, told = np.array(line).T
         assert (np.diff(at) > 0).all() and (np.diff(told) > 0).all()
@@ -113,7 +113,7 @@ def test_confidences_end_where_nobody_is_refused_and_longer_texts_need_no_less()
         assert all(b[0] >= a[0] for a, b in zip(shorter, longer, strict=True))
     # One text in 200 is an ordinary one; of twins so many times as many may be stopped.
     twins = random.normal(-1, 1, 4000)
-    line = need.confidences(rows, pieces, np.full(800, -9.0), twins)[calibration.CLASSES[0][0]]
+    line = need.confidences(rows, pieces, np.full(800, -9.0), twins, np.full(500, -9.0))[calibration.CLASSES[0][0]]
     stop = next(at for at, told in line if told == 0.40)
     assert (twins >= stop).mean() == pytest.approx(0.005 * need.TWINS, abs=0.01)
 
