@@ -45,8 +45,8 @@ t.test('a request that names itself takes effect once', async (t) => {
 t.test('what is remembered for a caller is bounded, whatever its requests are answered', async (t) => {
   const clock = steppedClock()
   const { url, key } = await build(t, { clock })
+  const [{ key_id: own }] = (await call(url, path, { key })).body.keys
   const made = (await call(url, path, { key, body: wanted })).body.key
-  const own = (await call(url, path, { key })).body.keys[0].key_id
   // Refused after its name was remembered: the key may rotate no other.
   const send = (name?: string, by = made) =>
     call(url, `${path}/${own}/rotate`, {
