@@ -97,3 +97,19 @@ t.test('what is not a chat gets an error in OpenAI’s shape, and the next reque
     t.match(choices[0]?.message.content, says)
   }
 })
+
+t.test("Gemini's lists may hold one element without its list, in both spellings", async (t) => {
+  const demo = await startDemo(clock)
+  t.teardown(() => demo.close())
+  const body = { system_instruction: { parts: { text: 'Be brief.' } }, contents: { parts: { text: 'Hello there' } } }
+  const ask = async (verb: string) =>
+    (
+      await fetch(`${demo.url}/v1beta/models/demo:${verb}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(body)
+      })
+    ).json() as Promise<{ candidates?: [{ content: { parts: [{ text: string }] } }]; totalTokens?: number }>
+  t.match((await ask('generateContent')).candidates?.[0].content.parts[0].text, /2 messages.*"Hello there"/)
+  t.equal((await ask('countTokens')).totalTokens, 4)
+})

@@ -47,10 +47,16 @@ export function countMessages({ body, response }: Call): void {
   send(response, 200, { input_tokens: countTokens(anthropicTurns(body)) })
 }
 
+/** A list of Gemini's, in which one element may stand without its list. */
+const elementsOf = (value: Json | undefined): Json[] =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? [value] : listOf(value)
+const partsOf = (content: Json | undefined): Json[] => elementsOf(objectOf(content).parts)
+
 /** `contents` without a role are the user's. */
-function geminiTurns({ contents, systemInstruction }: JsonObject): Turn[] {
-  const turns = turnsOf(listOf(contents)).map(({ role, text }) => ({ role: role === '' ? 'user' : role, text }))
-  return withSystem(textOf(objectOf(systemInstruction).parts), needTurns(turns, 'contents'))
+function geminiTurns({ contents, systemInstruction, system_instruction: other }: JsonObject): Turn[] {
+  const all = elementsOf(contents).map((content) => ({ ...objectOf(content), parts: partsOf(content) }))
+  const turns = turnsOf(all).map(({ role, text }) => ({ role: role === '' ? 'user' : role, text }))
+  return withSystem(textOf(partsOf(systemInstruction ?? other)), needTurns(turns, 'contents'))
 }
 
 export function generateContent(call: Call): void {
@@ -85,14 +91,13 @@ function gemini({ body, model }: Call) {
 }
 
 export function countContent({ body, response }: Call): void {
-  const { contents, systemInstruction, generateContentRequest } = body
-  const asked =
-    generateContentRequest === undefined ? { contents, systemInstruction } : objectOf(generateContentRequest)
-  send(response, 200, { totalTokens: countTokens(geminiTurns(asked as JsonObject)) })
+  const { generateContentRequest } = body
+  const asked = generateContentRequest === undefined ? body : objectOf(generateContentRequest)
+  send(response, 200, { totalTokens: countTokens(geminiTurns(asked)) })
 }
 
 const geminiVector = ({ content, outputDimensionality }: JsonObject) => ({
-  values: vectorOf(textOf(objectOf(content).parts), outputDimensionality)
+  values: vectorOf(textOf(partsOf(content)), outputDimensionality)
 })
 
 export function embedContent({ body, response }: Call): void {
