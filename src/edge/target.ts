@@ -48,9 +48,13 @@ const single = [
   'x-safety-review-id'
 ]
 /** Framing under names that hops which pass headers on as variables (CGI, WSGI) cannot tell from the real ones. */
-const lookAlikes: ReadonlySet<string> = new Set(['content_length', 'transfer_encoding'])
-/** One bit for each, so that a number can hold the set that a request has shown. */
-const singleBits = new Map(single.map((name, index) => [name, 1 << index]))
+const lookAlikes = ['content_length', 'transfer_encoding']
+const refusedAlways = 0
+/** One bit for each of `single`, so that a number can hold the set that a request has shown; one lookup for each header. */
+const bitOf = new Map([
+  ...single.map((name, index) => [name, 1 << index] as const),
+  ...lookAlikes.map((name) => [name, refusedAlways] as const)
+])
 
 /**
  * More header lines than any client of a chat API sends; Node silently drops lines beyond its own bound
@@ -107,11 +111,11 @@ function findAmbiguity(raw: IncomingMessage): Fault | undefined {
   let seen = 0
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = rawHeaders[i]!.toLowerCase()
-    if (lookAlikes.has(name)) {
+    const bit = bitOf.get(name)
+    if (bit === undefined) continue
+    if (bit === refusedAlways) {
       return invalid(name, 'unknown_field', `The header ${name} could be read as ${name.replace('_', '-')}.`)
     }
-    const bit = singleBits.get(name)
-    if (bit === undefined) continue
     if ((seen & bit) !== 0) return invalid(name, 'duplicate_key', `The header ${name} may be given once.`)
     seen |= bit
   }

@@ -1,6 +1,7 @@
 /** The operations of Anthropic, Gemini, Ollama and Cohere on the demo backend. */
 import { randomUUID } from 'node:crypto'
 import type { Json, JsonObject } from '../../base/chat.js'
+import { isObject } from '../../dialects/rewrite.js'
 import { type Call, DemoError, send, sendEvents, sendLines } from './wire.js'
 import { answerTo, countTokens, objectOf, type Turn, textOf, turnsOf, vectorOf } from './words.js'
 
@@ -48,8 +49,7 @@ export function countMessages({ body, response }: Call): void {
 }
 
 /** A list of Gemini's, in which one element may stand without its list. */
-const elementsOf = (value: Json | undefined): Json[] =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? [value] : listOf(value)
+const elementsOf = (value: Json | undefined): Json[] => (isObject(value) ? [value] : listOf(value))
 const partsOf = (content: Json | undefined): Json[] => elementsOf(objectOf(content).parts)
 
 /** `contents` without a role are the user's. */
