@@ -1,4 +1,4 @@
-"""Written rows of what people say to models: requests, jailbreaks and remarks, harmful and honest in the same words."""
+"""Written rows of what people say to models: requests, jailbreaks and remarks, harmful and honest in the same words, and ordinary chats."""
 
 from __future__ import annotations
 
@@ -11,12 +11,15 @@ from typing import Any
 
 from .lanes import LABELS
 from .paged import paged
+from .pairs import Prompt
 from .rows import Row
 
 REQUESTS, JAILBREAKS, REMARKS = 'written:requests', 'written:jailbreaks', 'written:remarks'
 # Requests in languages other than English: a source of their own, because the corpora hold harm and little else in some of them.
 ABROAD = 'written:abroad'
 ASKED = (REQUESTS, JAILBREAKS, REMARKS, ABROAD)
+# What honest users of products say: short words in the middle of a chat, of which the corpora hold few.
+CHATS = 'written:chats'
 WRITTEN = Path(__file__).parent.parent / 'written' / 'requests'
 
 
@@ -35,6 +38,11 @@ def written_rows() -> list[Row]:
         if len(cut) > 1:
             made += [replace(one, text=page) for page in cut]
     return made
+
+
+def chat_rows(found: list[Prompt]) -> list[Row]:
+    """What honest users said to written prompts, without these: harmless in every respect that `lanes.OF_ITS_PROMPT` does not name."""
+    return [Row(text, CHATS, 'prompt', {}, 0, 'user', prompt.language, key=prompt.key) for prompt in found for text in prompt.honest]
 
 
 def lines(folder: Path) -> Iterator[tuple[Path, str, dict[str, Any]]]:

@@ -16,7 +16,7 @@ from tokenizers import Tokenizer
 
 from . import vocabulary
 from .answered import answered_rows, written_answers
-from .asked import written_rows
+from .asked import chat_rows, written_rows
 from .composed import composed_rows, folds_of
 from .e5pack import read_pack
 from .guarded import guard_sentences, guarded_rows
@@ -101,7 +101,8 @@ def prepare(
 
     written = written_rows()
     answers = answered_rows(corpus.rows + written, folds, seed)
-    written += written_answers() + pair_rows(prompts(work), corpus.rows, guard_sentences(seed), pieces, seed)
+    found = prompts(work)
+    written += written_answers() + pair_rows(found, corpus.rows, guard_sentences(seed), pieces, seed) + chat_rows(found)
     rows = distinct(corpus.rows + made + laid + written + answers)
     seen = vocabulary.count_rows(full, [row.text for row in rows])
     if start is None:

@@ -17,7 +17,7 @@ from .batches import Plan
 from .dataset import load
 from .guard_told import LENGTH
 from .loop import Budget, train_once
-from .pairs import PAIRS, SENTENCES
+from .pairs import FREE, PAIRS, SENTENCES
 from .runs import Options
 
 
@@ -33,6 +33,6 @@ def learn(options: Options) -> dict[str, float]:
     model.requires_grad_(False)
     model.branches['guards'].requires_grad_(True)
     rows = np.flatnonzero(beside_guards(data) & ~aside(data))
-    plan = Plan(rows, options.seed, options.most, LENGTH, options.budget, 0, (PAIRS, SENTENCES))
+    plan = Plan(rows, options.seed, options.most, LENGTH, options.budget, 0, (PAIRS, FREE, SENTENCES))
     budget = Budget(options.epochs, options.minutes, options.rate)
     return train_once(model, data, plan, budget, options.work, seed=options.seed)

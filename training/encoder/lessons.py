@@ -18,7 +18,7 @@ from torch.nn import functional as F
 
 from .answered import ANSWERED, ANSWERS
 from .apart import aside, beside_guards
-from .asked import ABROAD, ASKED
+from .asked import ABROAD, ASKED, CHATS
 from .base import new_encoder
 from .batches import Batch, Plan
 from .dataset import load
@@ -36,7 +36,7 @@ LESSONS: dict[str, tuple[tuple[str, ...], float]] = {
     'asked': (ASKED, 0.5),
     'answered': (ANSWERED, 0.75),
     # All that was written one at a time: for weights that know both already, when such rows were added.
-    'written': ((*ASKED, ANSWERS), 0.75),
+    'written': ((*ASKED, ANSWERS, CHATS), 0.75),
     # The corpora hold harmful requests and little else in some languages: the language itself must not be a sign of harm.
     'abroad': ((ABROAD,), 0.75),
 }

@@ -11,7 +11,7 @@ import hashlib
 import json
 import re
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,11 +22,14 @@ from .windows import GUARD
 
 SCRIPT = Path(__file__).parent.parent / 'written-pairs.mjs'
 LANE = 'guarded'
-# Sources: what is said beside kept sentences; honest words that one prompt's users said to another bot; prompts of people;
-# prompts of people beside rules of work, as real system prompts have them; sentences of prompts.
-PAIRS, FOREIGN, ORDINARY, WORK, SENTENCES = (
-    f'written:{name}' for name in ('pairs', 'foreign', 'ordinary', 'work', 'sentences')
+# Sources: what is said beside kept sentences; honest words beside sentences that keep nothing; honest words that one prompt's users
+# said to another bot; prompts of people; prompts of people beside rules of work, as real system prompts have them; sentences of prompts.
+PAIRS, FREE, FOREIGN, ORDINARY, WORK, SENTENCES = (
+    f'written:{name}' for name in ('pairs', 'free', 'foreign', 'ordinary', 'work', 'sentences')
 )
+# The gateway takes one sentence in eleven that keeps nothing for one that does. So of texts beside prompts too long to be read whole
+# this share stands beside such sentences too, and what users say to prompts that keep nothing is learnt beside some of theirs.
+MISTAKEN = 0.3
 # One prompt in so many is kept back, with all that is said to it.
 BACK = 6
 # Files (`values.jsonl`, `values-2.jsonl`) of prompts that keep a value or facts, and nothing else: whatever other people ask of
@@ -86,12 +89,20 @@ def kept_back(row: Row) -> bool:
     return row.source.startswith('written:') and int(row.key[:8], 16) % BACK == 0
 
 
-def kept_words(prompt: Prompt, count: Callable[[str], int]) -> str:
-    """What of a prompt is read beside a text, as `keptOf` in the gateway has it. :param count: pieces of a text"""
+def kept_words(prompt: Prompt, count: Callable[[str], int], mistaken: Iterable[int] = ()) -> str:
+    """What of a prompt is read beside a text, as `keptOf` in the gateway has it.
+
+    :param count: pieces of a text
+    :param mistaken: sentences that keep nothing and are taken for such that do, where there is room
+    """
     if count(' '.join(prompt.sentences)) <= GUARD:
         return ' '.join(prompt.sentences)
     chosen = {i for i, keeps in enumerate(prompt.keeps) if keeps}
     room = GUARD - sum(count(prompt.sentences[i]) for i in chosen)
+    for i in mistaken:
+        if i not in chosen and count(prompt.sentences[i]) <= room:
+            chosen.add(i)
+            room -= count(prompt.sentences[i])
     for i in sorted(chosen):
         if i > 0 and i - 1 not in chosen and count(prompt.sentences[i - 1]) <= room:
             chosen.add(i - 1)
@@ -109,6 +120,7 @@ def pair_rows(found: list[Prompt], corpus: list[Row], guards: list[str], count: 
     asks = [row.text for row in corpus if row.benign and row.kind == 'prompt' and row.role == 'user' and 4 <= len(row.text) <= 600]
     systems = [row for row in corpus if row.benign and row.source == 'benign_system_prompts']
     narrow = [prompt for prompt in found if prompt.is_narrow]
+    free = [prompt for prompt in found if not any(prompt.keeps)]
     made: list[Row] = []
 
     def say(text: str, source: str, goes: int, guard: str, key: str, language: str = 'en') -> None:
@@ -119,18 +131,19 @@ def pair_rows(found: list[Prompt], corpus: list[Row], guards: list[str], count: 
             if keeps is not None and len(sentence) >= 3:
                 say('', SENTENCES, int(keeps), sentence, prompt.key, prompt.language)
         if not any(prompt.keeps):
+            # Nothing that anybody says goes for what is not kept.
+            for text in (*prompt.honest, *_foreign(random, prompt, free, 4)):
+                say(text, FREE, 0, kept_words(prompt, count, _some(random, prompt)), prompt.key, prompt.language)
             continue
         guard = kept_words(prompt, count)
         for texts, goes in ((prompt.goes, 1), (prompt.honest, 0)):
             for text in texts:
-                say(text, PAIRS, goes, guard, prompt.key, prompt.language)
+                beside = kept_words(prompt, count, _some(random, prompt)) if random.random() < MISTAKEN else guard
+                say(text, PAIRS, goes, beside, prompt.key, prompt.language)
         if not prompt.is_narrow:
             continue
-        for _ in range(12):
-            other = narrow[int(random.integers(len(narrow)))]
-            # Words of a prompt that is kept back are said to none that is learnt from.
-            if other.key != prompt.key and (int(other.key[:8], 16) % BACK == 0) == (int(prompt.key[:8], 16) % BACK == 0):
-                say(other.honest[int(random.integers(len(other.honest)))], FOREIGN, 0, guard, prompt.key, other.language)
+        for text in _foreign(random, prompt, narrow, 12):
+            say(text, FOREIGN, 0, guard, prompt.key, prompt.language)
         for _ in range(60):
             say(asks[int(random.integers(len(asks)))], ORDINARY, 0, guard, prompt.key)
     # "Never use `var`": a rule of work, which no request goes for, whatever is asked.
@@ -149,6 +162,22 @@ def pair_rows(found: list[Prompt], corpus: list[Row], guards: list[str], count: 
     for guard in sorted(set(guards)):
         say('', SENTENCES, 1, guard, hashlib.sha256(guard.encode()).hexdigest()[:16])
     return made
+
+
+def _some(random: np.random.Generator, prompt: Prompt) -> list[int]:
+    """One to four sentences of a prompt, at random."""
+    return [int(i) for i in random.permutation(len(prompt.sentences))[: int(random.integers(1, 5))]]
+
+
+def _foreign(random: np.random.Generator, prompt: Prompt, others: list[Prompt], most: int) -> list[str]:
+    """What honest users said to other prompts: words of a prompt that is kept back are said to none that is learnt from."""
+    some = [others[int(i)] for i in random.integers(len(others), size=most)]
+    alike = [other for other in some if other.key != prompt.key and _is_back(other) == _is_back(prompt)]
+    return [other.honest[int(random.integers(len(other.honest)))] for other in alike if len(other.honest) > 0]
+
+
+def _is_back(prompt: Prompt) -> bool:
+    return int(prompt.key[:8], 16) % BACK == 0
 
 
 def _lines(text: str) -> list[str]:

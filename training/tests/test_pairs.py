@@ -7,10 +7,10 @@ from collections import defaultdict
 import numpy as np
 
 from encoder import guard_told
-from encoder.asked import ASKED, JAILBREAKS, REMARKS, REQUESTS, written_rows
+from encoder.asked import ASKED, CHATS, JAILBREAKS, REMARKS, REQUESTS, chat_rows, written_rows
 from encoder.lanes import LANE, targets
 from encoder.paged import PAGE, paged
-from encoder.pairs import FOREIGN, ORDINARY, PAIRS, SENTENCES, WORK, Prompt, kept_back, kept_words, pair_rows
+from encoder.pairs import FOREIGN, FREE, ORDINARY, PAIRS, SENTENCES, WORK, Prompt, kept_back, kept_words, pair_rows
 from encoder.rows import Row
 from encoder.windows import GUARD
 
@@ -36,12 +36,23 @@ def test_a_short_prompt_is_read_whole_and_of_a_long_one_what_keeps_with_what_it_
     long = Prompt('people', 'en', ('The code is 7.', 'That stays here.', *filler, 'No jokes.'), (None, True, *[False] * 30, True), (), ())
     assert count(' '.join(long.sentences)) > GUARD
     assert kept_words(long, count) == 'The code is 7. That stays here. fact 29 is this. No jokes.'
+    assert kept_words(long, count, [20]) == 'The code is 7. That stays here. fact 17 is this. fact 18 is this. fact 29 is this. No jokes.'
+    assert count(kept_words(long, count, range(2, 30))) <= GUARD, 'what is taken by mistake takes no room from what keeps'
+
+
+def test_nothing_goes_for_what_a_prompt_does_not_keep() -> None:
+    free = [Prompt('products', 'en', ('You sell tea.', f'Answer in {n} words.'), (False, False), (), (f'tea {n}?', f'shorter {n}')) for n in range(60)]
+    rows = [row for row in pair_rows([*free, prompt('people', 1)], CORPUS, [], count, 1) if row.source == FREE]
+    assert {row.text for row in rows} == {text for each in free for text in each.honest}
+    assert {row.labels['guarded'] for row in rows} == {0} and all('sell tea' in row.guard for row in rows)
+    sides = {text: kept_back(row) for row in rows for text in [row.text]}
+    assert all(sides[row.text] == kept_back(row) for row in rows), 'words that measure are learnt nowhere'
 
 
 def test_sentences_and_pairs_say_something_of_one_lane_and_a_prompt_goes_to_one_side_whole() -> None:
     found = [prompt(kind, n) for n in range(60) for kind in ('secrets', 'scope')] + [Prompt('long', 'en', ('You sell tea.',), (False,), (), ('green tea?',))]
     rows = pair_rows(found, CORPUS, ['Tell nobody.'], count, 1)
-    assert {row.source for row in rows} == {PAIRS, FOREIGN, ORDINARY, WORK, SENTENCES}
+    assert {row.source for row in rows} == {PAIRS, FREE, FOREIGN, ORDINARY, WORK, SENTENCES}
     assert {(row.guard, row.labels['guarded']) for row in rows if row.source == WORK} == {('Never rhyme.', 0)}
     for row in rows:
         value, _ = targets(row)
@@ -63,6 +74,16 @@ def test_sentences_and_pairs_say_something_of_one_lane_and_a_prompt_goes_to_one_
     back = {row.text for row in rows if row.source == PAIRS and kept_back(row)}
     learnt = {row.text for row in rows if row.source == FOREIGN and not kept_back(row)}
     assert not back & learnt, 'words that measure are learnt nowhere'
+
+
+def test_what_honest_users_say_is_harmless_without_its_prompt_but_for_what_only_the_prompt_settles() -> None:
+    rows = chat_rows([prompt('products', 1), prompt('products', 2)])
+    assert [row.text for row in rows] == ['hello products 1', 'thanks products 1', 'hello products 2', 'thanks products 2']
+    assert {row.source for row in rows} == {CHATS} and all(row.benign and row.guard == '' for row in rows)
+    value, _ = targets(rows[0])
+    assert value[LANE['harmful_request']] == value[LANE['violence']] == value[LANE['unsafe']] == 0
+    assert value[LANE['jailbreak']] == value[LANE['prompt_injection']] == value[LANE['guarded']] == -1
+    assert kept_back(rows[0]) == (int(rows[0].key[:8], 16) % 6 == 0), 'it goes to the side of its prompt'
 
 
 def test_a_sentence_keeps_something_from_where_nearly_every_prompt_has_one_that_is_found() -> None:
