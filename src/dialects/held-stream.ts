@@ -349,7 +349,7 @@ function placeOf(pointer: string): string {
 function readEvent(data: string): JsonObject {
   let value: Json
   try {
-    value = parseJson(data)
+    value = parseJson(data, { anyNumbers: true })
   } catch {
     throw unreadable('an event is not JSON')
   }

@@ -92,7 +92,7 @@ export interface SpelledSound {
 /** @returns undefined for malformed data, which the judging stage will refuse */
 export function parseEvent(data: string): JsonObject | undefined {
   try {
-    const value = parseJson(data)
+    const value = parseJson(data, { anyNumbers: true })
     return isObject(value) ? value : undefined
   } catch {
     return undefined

@@ -2,7 +2,7 @@
 import type { ChatReply, Json, JsonObject } from '../base/chat.js'
 import type { Dialect } from './dialect.js'
 import { unreadable } from './reply-stream.js'
-import { isObject } from './rewrite.js'
+import { isObject, pointerSegment } from './rewrite.js'
 import { Collector } from './walk.js'
 
 type Turnless = Pick<
@@ -11,8 +11,7 @@ type Turnless = Pick<
 >
 
 /**
- * Their refusals are always errors, whatever the route says. A withheld answer is replaced by the error too, although
- * the readers of such answers pass no text.
+ * Their refusals are always errors, whatever the route says, and a withheld answer is replaced by the error too.
  */
 export function turnless({ denied }: Pick<Dialect, 'denied'>): Turnless {
   const refuse = ({ denial, requestId }: Parameters<Dialect['turn']>[0]): JsonObject => denied(denial, requestId)
@@ -30,14 +29,32 @@ export function turnless({ denied }: Pick<Dialect, 'denied'>): Turnless {
 }
 
 /**
- * Reads such an answer: only numbers, under the API's own names.
+ * Reads such an answer: numbers under the API's own names. Anything else in it, a name of a newer field too, is judged as
+ * the model's words.
  * @param field the field that every answer of the operation has
  */
 export function readNumbers(field: string, names: ReadonlySet<string>): (body: JsonObject) => ChatReply | undefined {
-  const isClosed = (value: Json | undefined): boolean => {
-    if (Array.isArray(value)) return value.every(isClosed)
-    if (isObject(value)) return Object.keys(value).every((name) => names.has(name) && isClosed(value[name]))
-    return typeof value !== 'string' || names.has(value)
+  return (body) => {
+    if (body[field] === undefined) return undefined
+    const out = new Collector(names)
+    readWords(out, names, body, '')
+    return out
   }
-  return (body) => (body[field] !== undefined && isClosed(body) ? new Collector(names) : undefined)
+}
+
+/** Every key and every text that is no name of the API's own. */
+function readWords(out: Collector, names: ReadonlySet<string>, value: Json | undefined, pointer: string): void {
+  if (typeof value === 'string') {
+    if (!names.has(value)) out.text('assistant', value, pointer)
+  } else if (Array.isArray(value)) {
+    for (let i = 0; i < value.length; i++) {
+      if (typeof value[i] !== 'number') readWords(out, names, value[i], `${pointer}/${i}`)
+    }
+  } else if (isObject(value)) {
+    for (const name of Object.keys(value)) {
+      const at = `${pointer}/${pointerSegment(name)}`
+      out.key('assistant', name, at)
+      readWords(out, names, value[name], at)
+    }
+  }
 }

@@ -23,7 +23,8 @@ interface Frame {
 const maxPath = 200
 const numberAt = /-?\d[\d.eE+-]*/y
 
-export function locateFault(text: string): LocatedFault | undefined {
+/** @param anyNumbers whether numbers that a double cannot hold may pass */
+export function locateFault(text: string, anyNumbers = false): LocatedFault | undefined {
   const frames: Frame[] = []
   let expectsKey = false
 
@@ -62,7 +63,7 @@ export function locateFault(text: string): LocatedFault | undefined {
         numberAt.lastIndex = at
         const literal = numberAt.exec(text)?.[0]
         if (literal === undefined) break
-        if (!isRepresentable(literal)) {
+        if (!anyNumbers && !isRepresentable(literal)) {
           const overflows = Math.abs(Number(literal)) === Infinity
           return { reason: 'unrepresentable_number', overflows, path: dotted(frames) }
         }

@@ -24,6 +24,11 @@ export interface JsonLimits {
    * applies, checked before the native parser builds an object with tens of thousands of keys.
    */
   keys?: number | undefined
+  /**
+   * Whether numbers that a double cannot hold may pass. For what an upstream answers: nobody is judged by them, and where
+   * the answer is not changed, its own bytes are passed on.
+   */
+  anyNumbers?: boolean
   /** Names the place the text came from (a header's name) in every fault, instead of a path within the text. */
   field?: string
 }
@@ -91,8 +96,9 @@ export function readJson(text: string | Buffer, limits: JsonLimits = {}): ReadJs
   count(value, tally)
   if (tally.nodes > maxNodes) throw tooMany(tally.nodes, maxNodes)
   // Keys with escapes are always read slowly: the native parser of V8 13.6 (Node 24) can take `a\u0022` for `a\`.
-  if (tally.keys !== keys || tally.oversized || escaped) {
-    const found = locateFault(source)
+  const isExact = limits.anyNumbers === true || !tally.oversized
+  if (tally.keys !== keys || !isExact || escaped) {
+    const found = locateFault(source, limits.anyNumbers)
     if (found !== undefined) throw refusal(field, found.overflows === true ? 'overflow' : found.reason, found.path)
     // The count and the slow reader must agree; if they ever do not, nothing is let through.
     if (tally.keys !== keys) throw refusal(field, 'duplicate_key', '')

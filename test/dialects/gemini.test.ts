@@ -166,8 +166,18 @@ t.test('embedContent, batchEmbedContents', async (t) => {
     request: (hole) => ({ requests: [one(hole)], more: hole(2) }),
     answer: () => ({ embeddings: [{ values: [0.1] }] })
   })
-  t.equal(at('embedContent').readReply({ embedding: { values: ['x'] } }), undefined, 'a text is no embedding')
-  t.equal(at('countTokens').readReply({ totalTokens: 1, note: 'x' }), undefined, 'a note is no count')
+  const textsOf = (name: string, body: JsonObject) =>
+    at(name)
+      .readReply(body)
+      ?.parts.map(({ text }) => text)
+  t.same(textsOf('embedContent', { embedding: { values: ['x'] } }), ['x'], 'a text is judged, and is no embedding')
+  t.same(textsOf('countTokens', { totalTokens: 1, note: 'x' }), ['note', 'x'], 'so is a note, and its name')
+  t.same(
+    textsOf('embedContent', { embedding: { values: [0.5] }, aNewCount: 3 }),
+    ['aNewCount'],
+    'a new number passes, if its name does'
+  )
+  t.equal(at('countTokens').readReply({ note: 'x' }), undefined, 'without its number it is no answer')
 })
 
 t.test('each path names its operation', async (t) => {

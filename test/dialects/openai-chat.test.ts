@@ -203,6 +203,12 @@ t.test('prompts and inputs: texts are judged, tokens cannot be', async (t) => {
     [completions, { prompt: [[['x']]] }, 'prompt.0.0', 'wrong_type'],
     [completions, { prompt: 'x', suffix: 5 }, 'suffix', 'wrong_type'],
     [embeddings, {}, 'input', 'missing'],
+    [
+      operation,
+      { messages: [{ role: 'user', content: 'x' }], chat_template: "{{ 'a' ~ 'b' }}" },
+      'chat_template',
+      'unknown_field'
+    ],
     [embeddings, { input: [true] }, 'input.0', 'wrong_type'],
     [embeddings, { input: 'x', model: 5 }, 'model', 'wrong_type']
   ] as [Dialect, JsonObject, string, string][]) {

@@ -217,6 +217,9 @@ t.test('a number that a double cannot hold is refused, however it is spelt, and 
     message: 'The body holds a number that is out of range.'
   })
   t.throws(() => parseJson(Buffer.from('{"n":9007199254740992}')), { message: /integers must be within/ })
+  // Some upstreams answer with such seeds: an answer is passed on in its own bytes.
+  t.same(parseJson('{"seed":14427434283480023000}', { anyNumbers: true }), { seed: 14427434283480023000 })
+  t.throws(() => parseJson('{"seed":1e22,"a":1,"a":2}', { anyNumbers: true }), { message: /twice|duplicate|two/i })
 })
 
 t.test('depth and number of values are bounded exactly, and cheaply', async (t) => {

@@ -9,8 +9,8 @@ import { Collector } from '../walk.js'
 import { readContent } from './blocks.js'
 import { names } from './names.js'
 
-/** Definitions of tools, and schemas of the answer. */
-const definitions = ['tools', 'output_config', 'output_format']
+/** Definitions of tools and of servers that hold some, and schemas of the answer. */
+const definitions = ['tools', 'mcp_servers', 'output_config', 'output_format']
 const bodyFields = new Set(['messages', 'system', ...definitions])
 
 /**

@@ -65,7 +65,7 @@ export class InvokeStreamShape extends MessageStreamShape {
 function objectOf(data: string): JsonObject {
   let value: Json
   try {
-    value = parseJson(data)
+    value = parseJson(data, { anyNumbers: true })
   } catch {
     throw unreadable('a chunk is not JSON')
   }

@@ -21,6 +21,10 @@ export function readRequest(body: JsonObject): ChatRequest {
   if (!Array.isArray(messages)) throw invalid('messages', 'wrong_type', 'The field messages must be an array.')
   if (messages.length === 0) throw invalid('messages', 'empty', 'The field messages must not be empty.')
   const { model, stream, metadata } = readOptions(body)
+  if (body.chat_template !== undefined && body.chat_template !== null) {
+    const why = 'chat_template is not accepted: a template can put together words that stand nowhere in the request.'
+    throw invalid('chat_template', 'unknown_field', why)
+  }
 
   const out = new Collector(names)
   readMessages(out, messages)

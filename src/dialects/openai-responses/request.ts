@@ -13,6 +13,8 @@ import { Collector } from '../walk.js'
 import { readItem } from './items.js'
 
 const bodyFields = new Set(['input', 'instructions', 'tools', 'text', 'prompt'])
+/** Fields that bring words of their own, so that a request with one of them needs no input. */
+const goesOn = ['prompt', 'previous_response_id', 'conversation']
 
 export function readRequest(body: JsonObject): ChatRequest {
   const { input } = body
@@ -38,7 +40,8 @@ export function readRequest(body: JsonObject): ChatRequest {
   if (typeof input === 'string') turns.add('user', [out.text('user', input, '/input')])
   else if (Array.isArray(input)) readInput(out, turns, input)
   else if (isGiven(input)) throw invalid('input', 'wrong_type', 'input must be a string or an array of items.')
-  else if (!isGiven(body.prompt)) throw invalid('input', 'missing', 'The field input is required.')
+  else if (!goesOn.some((name) => isGiven(body[name])))
+    throw invalid('input', 'missing', 'The field input is required.')
   turns.end()
   readDefinitions(out, body.tools, '/tools')
   if (Array.isArray(body.tools)) readToolFiles(out, body.tools)

@@ -56,7 +56,7 @@ function parse<T extends Json>(
 ): AnswerValue<T> {
   let read: ReadJson
   try {
-    read = readJson(decoded, { nodes: answerNodes })
+    read = readJson(decoded, { nodes: answerNodes, anyNumbers: true })
   } catch (cause) {
     throw fault('the answer is not readable', cause)
   }

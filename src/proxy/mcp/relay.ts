@@ -88,7 +88,7 @@ export class Relay {
     if (turn !== undefined) await turn
     let value: Json
     try {
-      value = parseJson(data, { nodes: answerNodes })
+      value = parseJson(data, { nodes: answerNodes, anyNumbers: true })
     } catch (cause) {
       throw new Fault('upstream_error', { cause, internal: 'a message is not readable' })
     }

@@ -77,7 +77,7 @@ function unreachable(error: unknown): Fault {
 
 function parse(bytes: Buffer): Json {
   try {
-    return parseJson(bytes)
+    return parseJson(bytes, { anyNumbers: true })
   } catch {
     throw wrongUrl('its list of models is no JSON')
   }
