@@ -337,11 +337,11 @@ function idOf({ pointer, text }: ChatPart): string {
 }
 
 /**
- * The place of a text without its numbers: a client shows the texts of one place as one, whatever block or item each
- * stands in. Choices and candidates are answers of their own.
+ * The place of a text without its numbers and without the name of its item: a client shows the texts of one place as one,
+ * whatever block or item each stands in. Choices and candidates are answers of their own.
  */
 function placeOf(pointer: string): string {
-  return pointer.replace(/^\/(?:choices|candidates)\/\d+|\/\d+(?=\/|$)/g, (found, at: number) =>
+  return pointer.replace(/^\/(?:choices|candidates)\/\d+|^\/items\/[^/]+|\/\d+(?=\/|$)/g, (found, at: number) =>
     at === 0 && /^\/[cC]/.test(found) ? found : '/*'
   )
 }
