@@ -102,7 +102,10 @@ const deepest = 32
 export const definitionLists = ['tools', 'prompts', 'resources', 'resourceTemplates'] as const
 const isList = (name: string): boolean => (definitionLists as readonly string[]).includes(name)
 
-/** Every leaf and key, with media where a block of content holds them; texts of blocks that stand in a row are read as one. */
+/**
+ * Every leaf and key, with media where a block of content holds them. Texts of blocks that stand in a row are read as
+ * one, and so are the values of a structured result, and both behind each other: clients hand both to the model.
+ */
 function readBlocks(
   out: Collector,
   value: Json | undefined,
@@ -112,9 +115,17 @@ function readBlocks(
 ): void {
   const before = out.parts.length
   walkBlocks(out, value, pointer, role, 0, taken)
-  const texts = out.since(before, ({ pointer }) => lastSegment(pointer) === 'text')
-  out.join(texts)
+  out.join(out.since(before, ({ pointer: at }) => lastSegment(at) === 'text'))
+  const structured = out.since(before, ({ pointer: at }) => at.includes(structuredResult))
+  const said = out.since(before, ({ pointer: at }) => ofBlock.test(at) && !at.includes(structuredResult))
+  out.join(structured)
+  out.join(said.concat(structured))
 }
+
+/** Of a call's result, and of a result that a sampling brings. */
+const structuredResult = '/structuredContent/'
+/** What a block of content says: its text, and what a link to a resource says of it. */
+const ofBlock = /\/(?:text|content(?:\/\d+)?\/(?:title|description))$/
 
 const noFields: ReadonlySet<string> = new Set()
 const mediaTypes: Readonly<Record<string, 'image' | 'audio'>> = { image: 'image', audio: 'audio' }
