@@ -93,11 +93,27 @@ const replies: Partial<Record<DialectId, Record<string, Form>>> = {
   cohere: { tool_calls: (args) => ({ message: { role: 'assistant', tool_calls: [functionCall(args)] } }) }
 }
 
-/** Two calls of one answer. */
-const twoCalls: Partial<Record<DialectId, Record<string, (x: string, y: string) => JsonObject>>> = {
+/** Two calls of one answer, or of a turn of a request. */
+type Two = Partial<Record<DialectId, Record<string, (x: string, y: string) => JsonObject>>>
+const twoCalls: Two = {
   'openai-chat': {
     functions: (x, y) => inChoice([functionCall(JSON.stringify({ q: x })), functionCall(JSON.stringify({ q: y }))]),
     'calls of a custom tool': (x, y) => inChoice([custom(x), custom(y)])
+  },
+  anthropic: {
+    tool_use: (x, y) => anthropicSaid([anthropicUse('tool_use', { q: x }), anthropicUse('server_tool_use', { q: y })]),
+    'a text and a call': (text, y) => anthropicSaid([{ type: 'text', text }, anthropicUse('tool_use', { q: y })])
+  },
+  gemini: {
+    functionCall: (x, y) => geminiSaid([geminiCall(x), geminiCall(y)]),
+    executableCode: (x, y) => geminiSaid([x, y].map((code) => ({ executableCode: { language: 'PYTHON', code } }))),
+    'a call between two thoughts, and another': (x, y) =>
+      geminiSaid([geminiCall(x), { text: 'Hm, chairs in the garden.', thought: true }, geminiCall(y)]),
+    'a text and a call': (text, y) => geminiSaid([{ text }, geminiCall(y)])
+  },
+  bedrock: {
+    toolUse: (x, y) => bedrockSaid([bedrockUse(x), bedrockUse(y)]),
+    'a text and a call': (text, y) => bedrockSaid([{ text }, bedrockUse(y)])
   },
   ollama: {
     functions: (x, y) => ({
@@ -111,6 +127,31 @@ const twoCalls: Partial<Record<DialectId, Record<string, (x: string, y: string) 
   }
 }
 
+/** The answer again, as a turn of a request. */
+const asTurn: Partial<Record<DialectId, (answer: JsonObject) => JsonObject>> = {
+  'openai-chat': ({ choices }) => turn((choices as JsonObject[])[0]!.message as JsonObject),
+  ollama: ({ message }) => turn(message as JsonObject),
+  cohere: ({ message }) => turn(message as JsonObject),
+  anthropic: ({ content }) => turn({ role: 'assistant', content: content! }),
+  gemini: ({ candidates }) => ({ contents: [(candidates as JsonObject[])[0]!.content!] }),
+  bedrock: ({ output }) => ({ messages: [(output as JsonObject).message!] })
+}
+
+function anthropicSaid(content: JsonObject[]): JsonObject {
+  return { type: 'message', role: 'assistant', content }
+}
+function geminiSaid(parts: JsonObject[]): JsonObject {
+  return { candidates: [{ content: { role: 'model', parts } }] }
+}
+function geminiCall(q: string): JsonObject {
+  return { functionCall: { name: 'look', args: { q } } }
+}
+function bedrockSaid(content: JsonObject[]): JsonObject {
+  return { output: { message: { role: 'assistant', content } }, stopReason: 'tool_use' }
+}
+function bedrockUse(q: string): JsonObject {
+  return { toolUse: { toolUseId: 't', name: 'look', input: { q } } }
+}
 function inChoice(calls: JsonObject[]): JsonObject {
   return { choices: [{ message: { role: 'assistant', content: null, tool_calls: calls } }] }
 }
@@ -146,20 +187,28 @@ t.test('the arguments of one call are read together', async (t) => {
   isRead(t, 'answer', replies)
 })
 
-t.test('so are those of several calls of one answer, and of a custom tool in a request', async (t) => {
+t.test('so are those of several calls of one turn, and what the turn says', async (t) => {
   const decide = await decider()
+  const isRead = (
+    direction: 'request' | 'answer',
+    [x, y]: readonly [string, string],
+    label: string,
+    read: (x: string, y: string) => ChatContent
+  ) => {
+    for (const half of [x, y]) t.equal(decide(read(half, 'hi'), direction), 'permit', `${label}: ${half}`)
+    t.not(decide(read(x, y), direction), 'permit', label)
+    t.equal(decide(read(...harmless), direction), 'permit', `${label}, harmless`)
+  }
   for (const id of Object.keys(twoCalls) as DialectId[]) {
     for (const [name, form] of Object.entries(twoCalls[id]!)) {
-      const read = (x: string, y: string) => dialects[id][0].readReply(form(x, y))!
-      for (const half of answered) t.equal(decide(read(half, 'hi'), 'answer'), 'permit', `${id}: ${name}: ${half}`)
-      t.not(decide(read(...answered), 'answer'), 'permit', `${id}: ${name}`)
-      t.equal(decide(read(...harmless), 'answer'), 'permit', `${id}: ${name}, harmless`)
+      const answer = (x: string, y: string) => dialects[id][0].readReply(form(x, y))!
+      isRead('answer', answered, `${id}: ${name}`, answer)
+      const again = asTurn[id]
+      if (again === undefined) continue
+      const request = (x: string, y: string) => dialects[id][0].readRequest(again(form(x, y)), noTarget)
+      isRead('request', halves, `${id}, in a request: ${name}`, request)
     }
   }
-  const chat = (x: string, y: string) =>
-    dialects['openai-chat'][0].readRequest(turn({ role: 'assistant', tool_calls: [custom(x), custom(y)] }), noTarget)
-  t.not(decide(chat(...halves), 'request'), 'permit')
-  t.equal(decide(chat(...harmless), 'request'), 'permit')
 })
 
 /** The events of a stream that bring a call whole, or what the API's own tool has found. */

@@ -4,8 +4,8 @@
  */
 import type { Json, JsonObject, Media, Role } from '../../base/chat.js'
 import { invalid } from '../../base/errors.js'
-import { joinCall } from '../calls.js'
-import { isObject, pointerSegment } from '../rewrite.js'
+import { CallsOfTurn, readCallFields } from '../calls.js'
+import { isObject } from '../rewrite.js'
 import { append, type Collector, lastSegment, refuseTwins } from '../walk.js'
 
 /** The role of a block, where it differs from that of its message. */
@@ -33,11 +33,13 @@ export function readContent(
   if (typeof content === 'string') return [out.text(role, content, pointer)]
   if (!Array.isArray(content)) throw invalid(field, 'wrong_type', `${field} must be a string or an array of blocks.`)
   const indexes: number[] = []
+  const turn = new CallsOfTurn(out)
   for (let i = 0; i < content.length; i++) {
     const block = content[i]
     if (!isObject(block)) throw invalid(`${field}.${i}`, 'wrong_type', 'A content block must be an object.')
-    append(indexes, readBlock(out, block, role, `${pointer}/${i}`))
+    append(indexes, readBlock(out, block, role, `${pointer}/${i}`, turn))
   }
+  turn.join()
   return indexes
 }
 
@@ -50,28 +52,49 @@ const blockFields = new Set([
   ...'type text thinking content data title context input source'.split(' ')
 ])
 
-/** @returns indexes of the block's texts that a model reads as part of the conversation */
-export function readBlock(out: Collector, block: JsonObject, role: Role, pointer: string): number[] {
+/**
+ * @param turn takes what the block says, and what its calls are given
+ * @returns indexes of the block's texts that a model reads as part of the conversation
+ */
+export function readBlock(
+  out: Collector,
+  block: JsonObject,
+  role: Role,
+  pointer: string,
+  turn?: CallsOfTurn
+): number[] {
   const before = out.parts.length
-  visit(out, block, role, pointer, 0)
+  visit(out, block, role, pointer, turn)
   if (typeof block.type === 'string' && block.type.endsWith('tool_use')) return []
-  return out.since(before, (part) => prose.test(lastSegment(part.pointer)))
+  const said = out.since(before, (part) => prose.test(lastSegment(part.pointer)))
+  turn?.say(said)
+  return said
 }
 
 /** Depth is bounded by the strict reader. */
-function visit(out: Collector, value: Json | undefined, role: Role, pointer: string, depth: number): void {
+function visit(
+  out: Collector,
+  value: Json | undefined,
+  role: Role,
+  pointer: string,
+  turn: CallsOfTurn | undefined
+): void {
   if (Array.isArray(value)) {
-    for (let i = 0; i < value.length; i++) visit(out, value[i], role, `${pointer}/${i}`, depth + 1)
+    for (let i = 0; i < value.length; i++) visit(out, value[i], role, `${pointer}/${i}`, turn)
   } else if (isObject(value)) {
-    visitObject(out, value, role, pointer, depth)
+    visitObject(out, value, role, pointer, turn)
   } else {
     out.walk(role, value, pointer)
   }
 }
 
-const nothing: readonly number[] = []
-
-function visitObject(out: Collector, object: JsonObject, outer: Role, pointer: string, depth: number): void {
+function visitObject(
+  out: Collector,
+  object: JsonObject,
+  outer: Role,
+  pointer: string,
+  turn: CallsOfTurn | undefined
+): void {
   refuseTwins(object, pointer, blockFields)
   const { type, source } = object
   const role = roleWithin(type, outer)
@@ -80,23 +103,17 @@ function visitObject(out: Collector, object: JsonObject, outer: Role, pointer: s
     out.mediaObject(kind, role, object, pointer)
     return
   }
-  let named: readonly number[] = nothing
-  let given: readonly number[] = nothing
-  for (const name of Object.keys(object)) {
-    const before = out.parts.length
-    const at = `${pointer}/${pointerSegment(name)}`
-    const child = object[name]
-    out.key(role, name, at)
-    if (name === 'type' && typeof child === 'string') out.word(role, child, at)
-    else if (opaqueFields.has(name) || (name === 'data' && type === 'redacted_thinking')) out.opaque(role, child, at)
+  const read = (name: string, child: Json, at: string) => {
     // Arguments are data of the caller's own shape: nothing in them is a block.
-    else if (name === 'input' && typeof type === 'string') out.walk(role, child, at)
+    const isInput = name === 'input' && typeof type === 'string'
+    if (isInput) out.walk(role, child, at)
+    else if (name === 'type' && typeof child === 'string') out.word(role, child, at)
+    else if (opaqueFields.has(name) || (name === 'data' && type === 'redacted_thinking')) out.opaque(role, child, at)
     else if (name === 'source' && isPlainText(source)) readPlainText(out, source, role, at)
-    else visit(out, child, role, at, depth + 1)
-    if (name === 'name' && typeof child === 'string') named = out.since(before)
-    else if (name === 'input' && typeof type === 'string') given = out.since(before)
+    else visit(out, child, role, at, turn)
+    return isInput
   }
-  joinCall(out, named, given)
+  readCallFields(out, object, role, pointer, read, turn)
 }
 
 /** `{"type": "text", "media_type": "text/plain", "data": …}`: always text. */

@@ -2,8 +2,8 @@
 import type { ChatReply, JsonObject } from '../../base/chat.js'
 import { isObject } from '../rewrite.js'
 import { type Fields, readFields, walked, word, wordsOf } from '../taken.js'
-import { append, Collector } from '../walk.js'
-import { readBlock } from './blocks.js'
+import { Collector } from '../walk.js'
+import { readContent } from './blocks.js'
 import { names } from './names.js'
 
 const fields: Fields<Collector> = { role: word, stop_reason: word, stop_details: wordsOf('assistant') }
@@ -13,14 +13,10 @@ const begunFields: Fields<Collector> = { ...fields, content: wordsOf('assistant'
 
 /** A message: all blocks, and what else it says. */
 export function readReply(body: JsonObject): ChatReply | undefined {
-  if (body.type !== 'message' || !Array.isArray(body.content)) return undefined
+  const { type, content } = body
+  if (type !== 'message' || !Array.isArray(content) || !content.every(isObject)) return undefined
   const out = new Collector(names)
-  const run: number[] = []
-  for (const [i, block] of body.content.entries()) {
-    if (!isObject(block)) return undefined
-    append(run, readBlock(out, block, 'assistant', `/content/${i}`))
-  }
-  out.join(run)
+  out.join(readContent(out, content, 'assistant', '/content', 'content'))
   readFields(wholeFields, body, '', out, walked(out, 'parameter'))
   return typeof body.id === 'string' ? Object.assign(out, { id: body.id }) : out
 }

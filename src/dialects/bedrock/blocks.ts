@@ -4,8 +4,8 @@
  */
 import type { Json, JsonObject, Media, Role } from '../../base/chat.js'
 import { invalid } from '../../base/errors.js'
-import { joinCall } from '../calls.js'
-import { isObject, pointerSegment } from '../rewrite.js'
+import { CallsOfTurn, readCallFields } from '../calls.js'
+import { isObject } from '../rewrite.js'
 import { append, type Collector, lastSegment } from '../walk.js'
 import { names } from './names.js'
 
@@ -47,61 +47,71 @@ export function readContent(
   if (content === undefined || content === null) return []
   if (!Array.isArray(content)) throw invalid(field, 'wrong_type', `${field} must be an array of blocks.`)
   const indexes: number[] = []
+  const turn = new CallsOfTurn(out)
   for (let i = 0; i < content.length; i++) {
     const block = content[i]
     if (!isObject(block)) throw invalid(`${field}.${i}`, 'wrong_type', 'A content block must be an object.')
-    append(indexes, readBlock(out, block, role, `${pointer}/${i}`))
+    append(indexes, readBlock(out, block, role, `${pointer}/${i}`, turn))
   }
+  turn.join()
   return indexes
 }
 
-/** @returns indexes of the block's texts that a model reads as part of the conversation */
-export function readBlock(out: Collector, block: JsonObject, role: Role, pointer: string): number[] {
+/**
+ * @param turn takes what the block says, and what its calls are given
+ * @returns indexes of the block's texts that a model reads as part of the conversation
+ */
+export function readBlock(
+  out: Collector,
+  block: JsonObject,
+  role: Role,
+  pointer: string,
+  turn?: CallsOfTurn
+): number[] {
   const before = out.parts.length
-  visitObject(out, block, role, pointer)
+  visitObject(out, block, role, pointer, turn)
   if ('toolUse' in block) return []
-  return out.since(before, ({ text, pointer: at }) => !names.has(text) && !nameFields.has(lastSegment(at)))
+  const said = out.since(before, ({ text, pointer: at }) => !names.has(text) && !nameFields.has(lastSegment(at)))
+  turn?.say(said)
+  return said
 }
 
 /** Depth is bounded by the strict reader. */
-function visit(out: Collector, value: Json, role: Role, pointer: string): void {
+function visit(out: Collector, value: Json, role: Role, pointer: string, turn: CallsOfTurn | undefined): void {
   if (Array.isArray(value)) {
-    for (let i = 0; i < value.length; i++) visit(out, value[i]!, role, `${pointer}/${i}`)
+    for (let i = 0; i < value.length; i++) visit(out, value[i]!, role, `${pointer}/${i}`, turn)
   } else if (isObject(value)) {
-    visitObject(out, value, role, pointer)
+    visitObject(out, value, role, pointer, turn)
   } else {
     out.walk(role, value, pointer)
   }
 }
 
-const nothing: readonly number[] = []
-
-function visitObject(out: Collector, object: JsonObject, role: Role, pointer: string): void {
-  let named: readonly number[] = nothing
-  let given: readonly number[] = nothing
-  for (const name of Object.keys(object)) {
-    const before = out.parts.length
-    const at = `${pointer}/${pointerSegment(name)}`
-    const child = object[name]!
-    out.key(role, name, at)
+function visitObject(
+  out: Collector,
+  object: JsonObject,
+  role: Role,
+  pointer: string,
+  turn: CallsOfTurn | undefined
+): void {
+  const read = (name: string, child: Json, at: string) => {
     const kind = Object.hasOwn(mediaKinds, name) ? mediaKinds[name] : undefined
     if (kind !== undefined && child !== null) out.mediaObject(kind, role, child, at)
-    else if (name === 'document' && isObject(child)) readDocument(out, child, at)
-    else if (broughtBack.has(name)) visit(out, child, 'tool', at)
+    else if (name === 'document' && isObject(child)) readDocument(out, child, at, turn)
+    else if (broughtBack.has(name)) visit(out, child, 'tool', at, turn)
     else if (opaqueFields.has(name)) out.opaque(role, child, at)
     else if (dataFields.has(name)) out.walk(role, child, at)
     else if (wordFields.has(name) && typeof child === 'string') out.word(role, child, at)
-    else visit(out, child, role, at)
-    if (name === 'name' && typeof child === 'string') named = out.since(before)
-    else if (name === 'input') given = out.since(before)
+    else visit(out, child, role, at, turn)
+    return name === 'input'
   }
-  joinCall(out, named, given)
+  readCallFields(out, object, role, pointer, read, turn)
 }
 
 /** Its bytes are media; a text, or a list of texts, in their place is read. */
-function readDocument(out: Collector, document: JsonObject, pointer: string): void {
+function readDocument(out: Collector, document: JsonObject, pointer: string, turn: CallsOfTurn | undefined): void {
   const { source } = document
   const isText = isObject(source) && Object.keys(source).every((name) => name === 'text' || name === 'content')
-  if (isText) visitObject(out, document, 'tool', pointer)
+  if (isText) visitObject(out, document, 'tool', pointer, turn)
   else out.mediaObject('file', 'tool', document, pointer)
 }

@@ -2,17 +2,15 @@
 import type { ChatReply, JsonObject } from '../../base/chat.js'
 import { isObject } from '../rewrite.js'
 import { type Fields, object, readFields, walked, word, wordsOf } from '../taken.js'
-import { append, Collector } from '../walk.js'
-import { readBlock } from './blocks.js'
+import { Collector } from '../walk.js'
+import { readContent } from './blocks.js'
 import { names } from './names.js'
 
 const messageFields: Fields<Collector> = {
   role: word,
   content: (value, out, { at }) => {
     if (!Array.isArray(value) || !value.every(isObject)) return false
-    const run: number[] = []
-    for (const [i, block] of value.entries()) append(run, readBlock(out, block, 'assistant', `${at}/${i}`))
-    out.join(run)
+    out.join(readContent(out, value, 'assistant', at, 'content'))
     return true
   }
 }

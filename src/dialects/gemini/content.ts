@@ -1,7 +1,7 @@
 /** Reads a `Content`, a turn with its role and parts, of requests and whole answers. */
 import type { Json, JsonObject, Media, Role } from '../../base/chat.js'
 import { invalid } from '../../base/errors.js'
-import { joinCallRead } from '../calls.js'
+import { CallsOfTurn, joinCallRead } from '../calls.js'
 import { objectAt } from '../fields.js'
 import { kindOf } from '../media.js'
 import { isObject, pointerSegment } from '../rewrite.js'
@@ -16,6 +16,8 @@ const mediaFields = spellings('inlineData', 'fileData')
 const resultFields = spellings('functionResponse', 'codeExecutionResult', 'toolResponse')
 /** Fields with a call of a tool, the caller's or the API's own. */
 const callFields = spellings('functionCall', 'toolCall')
+/** Code that the model has the API run. */
+const codeFields = spellings('executableCode')
 /** Encrypted state of a thought. */
 export const opaqueFields = spellings('thoughtSignature')
 
@@ -43,11 +45,15 @@ export function readContent(
   const indexes: number[] = []
   // What is said goes on over the thoughts that stand in it.
   const said: number[] = []
+  const turn = new CallsOfTurn(out)
   for (const { element: part, at } of elementsOf(parts ?? [], `${pointer}/parts`, `${field}.parts`)) {
-    const read = readPart(out, part, role, at)
+    const read = readPart(out, part, role, at, turn)
     append(indexes, read)
-    if (part.thought !== true) append(said, read)
+    if (part.thought === true) continue
+    append(said, read)
+    turn.say(read)
   }
+  turn.join()
   if (said.length < indexes.length) out.join(said)
   out.rest(role, content, pointer, contentFields)
   return { role, indexes }
@@ -75,8 +81,11 @@ export function elementsOf(
 /** Fields by whose names a part is read. */
 const partFields = new Set(['text', 'thought', ...opaqueFields, ...mediaFields, ...resultFields])
 
-/** @returns indexes of the texts that a model reads as part of the conversation */
-export function readPart(out: Collector, part: JsonObject, role: Role, pointer: string): number[] {
+/**
+ * @param turn takes what its calls are given
+ * @returns indexes of the texts that a model reads as part of the conversation
+ */
+export function readPart(out: Collector, part: JsonObject, role: Role, pointer: string, turn?: CallsOfTurn): number[] {
   refuseTwins(part, pointer, partFields)
   const indexes: number[] = []
   for (const name of Object.keys(part)) {
@@ -90,7 +99,9 @@ export function readPart(out: Collector, part: JsonObject, role: Role, pointer: 
     else {
       const before = out.parts.length
       out.walk(role, value, at)
-      if (callFields.has(name)) joinCallRead(out, before, at, 'args')
+      const given = callFields.has(name) ? 'args' : codeFields.has(name) ? 'code' : undefined
+      const called = given === undefined ? [] : joinCallRead(out, before, at, given)
+      turn?.give(called)
     }
   }
   return indexes
