@@ -100,5 +100,10 @@ const labels = new Set(['id', 'name', 'type', 'index'])
  * @param from the first part of the calls
  */
 export function joinCalls(out: Collector, from: number): void {
-  out.join(out.since(from, (part) => !labels.has(lastSegment(part.pointer))))
+  out.join(givenSince(out, from))
+}
+
+/** Indexes of what calls are given, from a part on. */
+export function givenSince(out: Collector, from: number): number[] {
+  return out.since(from, (part) => !labels.has(lastSegment(part.pointer)))
 }

@@ -115,6 +115,23 @@ const twoCalls: Two = {
     toolUse: (x, y) => bedrockSaid([bedrockUse(x), bedrockUse(y)]),
     'a text and a call': (text, y) => bedrockSaid([{ text }, bedrockUse(y)])
   },
+  'openai-responses': {
+    'commands of a shell': (x, y) => ({ output: [shellCall([x, y])] }),
+    'two calls of a shell': (x, y) => ({ output: [shellCall([x]), shellCall([y])] }),
+    'words of a local shell': (x, y) => ({
+      output: [{ type: 'local_shell_call', id: 'lsh_1', call_id: 'call_1', action: { type: 'exec', command: [x, y] } }]
+    }),
+    'what a computer types': (...texts) => ({
+      output: [{ type: 'computer_call', id: 'cu_1', actions: texts.map((text) => ({ type: 'type', text })) }]
+    }),
+    'queries of a search': (x, y) => ({
+      output: [{ type: 'web_search_call', id: 'ws_1', action: { type: 'search', queries: [x, y] } }]
+    }),
+    'queries of a search in files': (x, y) => ({ output: [{ type: 'file_search_call', id: 'fs_1', queries: [x, y] }] }),
+    'a text and a call': (text, y) => ({
+      output: [{ type: 'message', role: 'assistant', content: [{ type: 'output_text', text }] }, shellCall([y])]
+    })
+  },
   ollama: {
     functions: (x, y) => ({
       message: { role: 'assistant', tool_calls: [functionCall({ q: x }), functionCall({ q: y })] }
@@ -132,11 +149,15 @@ const asTurn: Partial<Record<DialectId, (answer: JsonObject) => JsonObject>> = {
   'openai-chat': ({ choices }) => turn((choices as JsonObject[])[0]!.message as JsonObject),
   ollama: ({ message }) => turn(message as JsonObject),
   cohere: ({ message }) => turn(message as JsonObject),
+  'openai-responses': ({ output }) => ({ model: 'm', input: output! }),
   anthropic: ({ content }) => turn({ role: 'assistant', content: content! }),
   gemini: ({ candidates }) => ({ contents: [(candidates as JsonObject[])[0]!.content!] }),
   bedrock: ({ output }) => ({ messages: [(output as JsonObject).message!] })
 }
 
+function shellCall(commands: string[]): JsonObject {
+  return { type: 'shell_call', id: 'sh_1', call_id: 'call_1', action: { commands, timeout_ms: 9 } }
+}
 function anthropicSaid(content: JsonObject[]): JsonObject {
   return { type: 'message', role: 'assistant', content }
 }
@@ -240,6 +261,7 @@ const streamed: Partial<Record<DialectId, Record<string, (x: string, y: string) 
     ]
   },
   'openai-responses': {
+    'commands of a shell': (x, y) => [{ type: 'response.output_item.done', output_index: 0, item: shellCall([x, y]) }],
     'results of a search': (x, y) => [
       {
         type: 'response.output_item.done',

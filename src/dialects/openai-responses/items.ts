@@ -6,6 +6,7 @@
  */
 import type { Json, JsonObject, Role } from '../../base/chat.js'
 import { invalid } from '../../base/errors.js'
+import { givenSince } from '../calls.js'
 import { readDefinitions } from '../definitions.js'
 import { readContent, readPart } from '../openai/content.js'
 import { openaiRoles } from '../openai/request.js'
@@ -31,6 +32,9 @@ export function wholeLeaf(out: Collector): Leaf {
 
 /** Fields of items that grow in a stream. */
 const growing: Readonly<Record<string, LeafKind>> = { arguments: 'arguments', input: 'arguments', code: 'text' }
+
+/** Fields of a call with what its tool is given, where that is no growing text. */
+const givenFields = new Set([...Object.keys(growing), 'action', 'actions', 'operation', 'queries'])
 
 /** Fields of an item in which its tool answers. */
 const toolFields = new Set(['output', 'outputs', 'error'])
@@ -89,7 +93,14 @@ export function readItem(
       else out.join(read)
     } else if (typeof value === 'string' && Object.hasOwn(growing, name)) {
       indexes.push(leaf(item, name, role, at, growing[name]!))
-    } else readField(out, item, name, role, at)
+    } else {
+      const before = out.parts.length
+      readField(out, item, name, role, at)
+      if (role !== 'assistant' || !givenFields.has(name)) continue
+      const given = givenSince(out, before)
+      out.join(given)
+      append(indexes, given)
+    }
   }
   return { role, indexes }
 }
