@@ -44,7 +44,7 @@ export function readContent(
 }
 
 /** Fields of prose. Ids, addresses and arguments of tools would only separate two halves of a payload. */
-const prose = /^(?:text|thinking|content|data|title|context|stdout|\d+)$/
+const prose = /^(?:text|thinking|content|data|title|context|stdout|stderr|\d+)$/
 
 /** Fields by whose names a block is read. */
 const blockFields = new Set([
