@@ -7,7 +7,7 @@
  */
 import type { FastifyInstance } from 'fastify'
 import type { ChatPart } from '../../base/chat.js'
-import { type Fault, invalid } from '../../base/errors.js'
+import type { Fault } from '../../base/errors.js'
 import type { ShapedFault } from '../../edge/faults.js'
 import { NoQuery } from '../../edge/schemas.js'
 import { createGuard, type GuardDeps, type Refusal } from './guard.js'
@@ -40,7 +40,7 @@ export function registerAuthRequest(app: FastifyInstance, deps: GuardDeps): void
       for (const name of judged) {
         const value = request.raw.headers[name]
         if (typeof value !== 'string' || value === '') continue
-        for (const text of readingsOf(name, value)) parts.push({ role: 'user', text, pointer: name })
+        for (const text of readingsOf(value)) parts.push({ role: 'user', text, pointer: name })
       }
       const content = { parts, joined: [], media: [] }
       const { evaluation, refusal } = await guard(request, reply, { content, direction: 'request' })
@@ -62,15 +62,33 @@ export function registerAuthRequest(app: FastifyInstance, deps: GuardDeps): void
   })
 }
 
-/** The raw value, and its percent-decoded form, in which a plus is a space. */
-function readingsOf(name: string, value: string): string[] {
+/**
+ * The raw value, and its percent-decoded form, in which a plus is a space. A "%" that begins no escape, and bytes that
+ * are no UTF-8, stay as they came: `100% sure` is an ordinary text, and one bad escape must not hide what stands beside
+ * it.
+ */
+function readingsOf(value: string): string[] {
   const text = Buffer.from(value, 'latin1').toString()
-  if (!/[%+]/.test(text)) return [text]
-  try {
-    return [text, decodeURIComponent(text.replaceAll('+', ' '))]
-  } catch {
-    throw invalid(name, 'invalid_format', `${name} is not percent-encoded UTF-8.`)
+  const decoded = text.replaceAll('+', ' ').replace(/(?:%[0-9a-f]{2})+/gi, decodeRun)
+  return decoded === text ? [text] : [text, decoded]
+}
+
+/** A run of escapes, each character decoded by itself. */
+function decodeRun(run: string): string {
+  let decoded = ''
+  for (let i = 0; i < run.length; ) {
+    const lead = Number.parseInt(run.slice(i + 1, i + 3), 16)
+    const escapes = lead < 0xc0 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4
+    const character = run.slice(i, i + 3 * escapes)
+    try {
+      decoded += decodeURIComponent(character)
+      i += character.length
+    } catch {
+      decoded += run.slice(i, i + 3)
+      i += 3
+    }
   }
+  return decoded
 }
 
 /** A refusal before or after the verdict, in the two statuses that nginx passes on. */
