@@ -30,7 +30,7 @@ interface CreateOptions extends CommonOptions {
 }
 
 export async function create(options: CreateOptions): Promise<void> {
-  const made = await withService(options, (service, actor) =>
+  const make = (service: KeyService, actor: Actor) =>
     service
       .create(actor, {
         name: options.name,
@@ -44,7 +44,7 @@ export async function create(options: CreateOptions): Promise<void> {
         accept_terms: options.acceptTerms
       })
       .catch(inOptions)
-  )
+  const made = await withService(options, make, true)
   show(options, made, () => [`The key, shown this once: ${made.key}`, '', ...table([made.record])])
 }
 
@@ -95,13 +95,14 @@ export async function rotate(keyId: string, options: CommonOptions): Promise<voi
 
 async function withService<T>(
   { account }: CommonOptions,
-  use: (service: KeyService, actor: Actor) => Promise<T>
+  use: (service: KeyService, actor: Actor) => Promise<T>,
+  mayCreate = false
 ): Promise<T> {
   if (!/^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/.test(account)) {
     throw new UsageError('--account takes a name of letters, digits, "_", "." and "-"')
   }
   const settings = commandSettings()
-  const storage = await openCommandStorage(settings)
+  const storage = await openCommandStorage(settings, mayCreate)
   try {
     const service = new KeyService({
       keys: storage.keys,

@@ -4,7 +4,7 @@ import type { Settings } from '../base/settings.js'
 import { loadSettings } from '../config/load.js'
 import type { Storage } from '../storage/contracts/index.js'
 import type { Notice } from '../storage/contracts/shared-state.js'
-import { openStorage } from '../storage/open.js'
+import { openExistingStorage, openStorage } from '../storage/open.js'
 import { UsageError } from './terminal.js'
 
 export function commandSettings(): Settings {
@@ -22,7 +22,11 @@ export async function tellRunning({ redis }: Settings, notice: Notice): Promise<
   await tellNodes(redis, notice)
 }
 
-/** Opens it under the node's own name, so that acts of a command are in the node's audit chain. */
-export function openCommandStorage({ storage, node }: Settings): Promise<Storage> {
-  return openStorage({ url: storage.url, node })
+/**
+ * Opens it under the node's own name, so that acts of a command are in the node's audit chain. A store that does not
+ * exist is an error: an empty one in a mistyped folder would be found whole, and would take a change that no server sees.
+ * @param mayCreate for a command that prepares a store before the first start
+ */
+export function openCommandStorage({ storage, node }: Settings, mayCreate = false): Promise<Storage> {
+  return (mayCreate ? openStorage : openExistingStorage)({ url: storage.url, node })
 }

@@ -79,6 +79,12 @@ export function isStorageInUse(url: string): boolean {
   return isInUse(existing(url))
 }
 
+/** As `openStorage`, for what reads or checks: an embedded store that does not exist is an error, and is not created. */
+export async function openExistingStorage(options: OpenOptions): Promise<Storage> {
+  if (options.url.startsWith('sqlite:')) existing(options.url)
+  return openStorage(options)
+}
+
 /** Checked, since opening would create a missing file. */
 function existing(url: string): string {
   const path = sqlitePath(url)

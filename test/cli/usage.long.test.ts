@@ -1,9 +1,11 @@
 import { spawn } from 'node:child_process'
-import { symlinkSync } from 'node:fs'
+import { existsSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import t from 'tap'
 import { built, run, workplace } from '../support/cli.js'
+
+const dataKey = Buffer.alloc(32, 7).toString('base64')
 
 t.test('help and version exit 0, wrong arguments 2, and no error shows a stack', async (t) => {
   const place = workplace(t)
@@ -34,8 +36,7 @@ t.test('help and version exit 0, wrong arguments 2, and no error shows a stack',
     [['keys', 'create', '--name', 'a', '--expires', 'soon'], 2, /--expires takes a time such as .* such as 30d$/m],
     [['keys', 'create', '--name', 'a', '--expires', '2020-01-31T12:00:00Z'], 2, /: --expires must lie in the future/],
     [['keys', 'create', '--name', 'a', '--limit', 'many'], 2, /--limit/],
-    [['keys', 'list', '--account', '../x'], 2, /--account/],
-    [['keys', 'revoke', 'key_nope'], 1, /no such key/]
+    [['keys', 'list', '--account', '../x'], 2, /--account/]
   ]
   await Promise.all(
     table.map(async ([args, code, says]) => {
@@ -52,6 +53,32 @@ t.test('help and version exit 0, wrong arguments 2, and no error shows a stack',
     stderr:
       'The configuration is not valid.\nenvironment SLUICEGATE_PORT: is not valid (a whole number from 0 to 65535)\n'
   })
+})
+
+t.test('a store that does not exist is named, and not created; only the first key creates one', async (t) => {
+  const place = workplace(t)
+  const env = { ...place.env, SLUICEGATE_DATA_DIR: join(place.cwd, 'none'), SLUICEGATE_DATA_KEY: dataKey }
+  const commands = [
+    ['audit', 'verify'],
+    ['audit', 'export'],
+    ['keys', 'list'],
+    ['keys', 'revoke', 'key_nope'],
+    ['keys', 'rotate', 'key_nope'],
+    ['users', 'invite'],
+    ['users', 'list'],
+    ['data-key', 'list'],
+    ['constitutions', 'list'],
+    ['constitutions', 'put', 'other', 'other.yaml'],
+    ['backup', 'copy.db']
+  ]
+  for (const args of commands) {
+    const ran = await run(args, { ...place, env })
+    t.match(ran, { code: 1, stdout: '', stderr: /there is no file \S+none\/sluicegate\.db$/m }, args.join(' '))
+  }
+  t.notOk(existsSync(env.SLUICEGATE_DATA_DIR), 'nothing is created')
+  t.match(await run(['keys', 'create', '--name', 'first'], { ...place, env }), { code: 0 })
+  t.match(await run(['keys', 'revoke', 'key_nope'], { ...place, env }), { code: 1, stdout: '', stderr: /no such key/ })
+  t.match(await run(['audit', 'verify'], { ...place, env }), { code: 0, stdout: /The audit is whole/ })
 })
 
 t.test('it runs through the link that npm makes, from any working directory', async (t) => {
