@@ -2,10 +2,9 @@
  * Loads the configuration: environment over file over defaults, checked completely and compiled once into frozen
  * `Settings`. No later code reads a variable, parses a unit or chooses a default. docs/configuration.md.
  */
-import { existsSync, readdirSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { availableParallelism, hostname } from 'node:os'
-import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { dirname, isAbsolute, join, relative, resolve } from 'node:path'
 import { defaultBudget } from '../base/budget.js'
 import type { Settings } from '../base/settings.js'
 import { checkTexts, type TextsSource } from '../base/texts.js'
@@ -24,15 +23,14 @@ import type { Fail } from './problem.js'
 import { ConfigError, type Problem, type Rest, showPath } from './problem.js'
 import { checkNames, checkReferences, compileRoutes } from './routes.js'
 import type { FileConfig } from './schema.js'
+import { shipped, shippedConstitutions } from './shipped.js'
 import { compileTracing } from './tracing.js'
 import { compileUpstreams, readTls } from './upstreams.js'
 
+export { isShipped, shippedConstitutions } from './shipped.js'
 export { upstreamSettings } from './upstreams.js'
-export { restartKeys, type Watcher, type WatchHandlers, watchSettings } from './watch.js'
+export { fingerprintOf, restartKeys, type Watcher, type WatchHandlers, watchSettings } from './watch.js'
 export { weakenings } from './weakenings.js'
-
-/** `config/` of the package: the same from `src` and from `dist`. */
-const shipped = fileURLToPath(new URL('../../config/', import.meta.url))
 
 export interface LoadOptions {
   env: NodeJS.ProcessEnv
@@ -314,19 +312,6 @@ function storageUrl({
   // Never the URL itself: it may hold a password.
   fail('is not valid (sqlite:<path>, postgres://user:password@host:port/database, or memory: to keep nothing)')
   return undefined
-}
-
-/** Whether a file ships with the program, and so changes with upgrades. */
-export function isShipped(file: string): boolean {
-  return file.startsWith(shipped)
-}
-
-/** Files by name, whether the configuration uses them or not. */
-export function shippedConstitutions(): Record<string, string> {
-  const folder = join(shipped, 'constitutions')
-  if (!existsSync(folder)) return {}
-  const files = readdirSync(folder).filter((name) => name.endsWith('.yaml'))
-  return Object.fromEntries(files.sort().map((name) => [basename(name, '.yaml'), join(folder, name)]))
 }
 
 function resolveAll(paths: Readonly<Record<string, string>>, folder: string): Record<string, string> {

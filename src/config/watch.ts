@@ -1,10 +1,12 @@
 /**
- * Reloads the configuration while serving. The file is polled, not watched: polling handles swapped symlinks (as
- * Kubernetes mounts configuration), network file systems and replaced files, where notifications differ by platform.
+ * Reloads the configuration while serving, when its file or one of its constitutions changes. The files are polled, not
+ * watched: polling handles swapped symlinks (as Kubernetes mounts configuration), network file systems and replaced
+ * files, where notifications differ by platform.
  */
 import { realpath, stat } from 'node:fs/promises'
 import { isDeepStrictEqual } from 'node:util'
 import type { Settings } from '../base/settings.js'
+import { isShipped } from './shipped.js'
 
 /** A change is acted upon once two looks in a row saw the same, so that a file half written is not read. */
 const defaultLookEveryMs = 250
@@ -52,15 +54,18 @@ export interface Watcher {
 /**
  * @param load reads the configuration afresh; throws where it is bad
  * @param current what is in force now
+ * @param asRead the fingerprint of its files before `current` was put in force; default: that of the first look
  */
 export function watchSettings(
   load: () => Settings,
   current: Settings,
   handlers: WatchHandlers,
-  lookEveryMs = defaultLookEveryMs
+  { lookEveryMs = defaultLookEveryMs, asRead }: { lookEveryMs?: number; asRead?: Promise<string> } = {}
 ): Watcher {
   let inForce = current
   let closed = false
+  /** Those of the last configuration that could be read, in force or not: a faulty constitution may be mended. */
+  let watched = filesOf(current)
   let acted: string | undefined
   let seen: string | undefined
   /** Reloads one after another: two gateways built at once could end up swapped. */
@@ -69,12 +74,21 @@ export function watchSettings(
   async function reloadNow(): Promise<void> {
     if (closed) return
     try {
-      const { settings, restart } = merge(inForce, load())
+      const next = load()
+      // Before the constitutions are read, so that what changes meanwhile is seen by the next look.
+      await follow(filesOf(next))
+      const { settings, restart } = merge(inForce, next)
       await handlers.change(settings, restart)
       inForce = settings
     } catch (error) {
       handlers.failure(error)
     }
+  }
+  async function follow(files: readonly string[]): Promise<void> {
+    if (isDeepStrictEqual(files, watched)) return
+    const fingerprint = await fingerprintOfAll(files)
+    watched = files
+    acted = fingerprint
   }
   function reload(): Promise<void> {
     queue = queue.then(reloadNow)
@@ -88,15 +102,18 @@ export function watchSettings(
     return renewed
   }
   async function look(): Promise<void> {
-    if (current.file === undefined) return
-    const now = await fingerprint(current.file)
+    if (watched.length === 0) return
+    const looked = watched
+    const now = await fingerprintOfAll(looked)
+    // A reload meanwhile has changed what is looked at.
+    if (looked !== watched) return
     const isFirst = acted === undefined
     const isStable = now === seen
     seen = now
     acted ??= now
     if (isFirst) {
-      // The file may have changed since `current` was read from it, while the process started.
-      if (differs()) await reload()
+      // A file may have changed since `current` was read from it, while the process started.
+      if (((await asRead) ?? now) !== now || differs()) await reload()
       return
     }
     if (!isStable || now === acted) return
@@ -127,6 +144,21 @@ export function watchSettings(
       process.off('SIGHUP', onHangup)
     }
   }
+}
+
+/** What a change of the configuration's file, or of a constitution that it names, changes. */
+export function fingerprintOf(settings: Settings): Promise<string> {
+  return fingerprintOfAll(filesOf(settings))
+}
+
+/** Without shipped constitutions: those change with an upgrade, which takes effect at the next start. */
+function filesOf({ file, constitutions }: Settings): readonly string[] {
+  if (file === undefined) return []
+  return [file, ...Object.values(constitutions).filter((path) => !isShipped(path))]
+}
+
+async function fingerprintOfAll(files: readonly string[]): Promise<string> {
+  return (await Promise.all(files.map(fingerprint))).join('\n')
 }
 
 /** Changes with the file's content, its replacement, or the swap of a symlink on the way to it. */

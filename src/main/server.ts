@@ -7,7 +7,7 @@ import { invitationPath } from '../api/users.js'
 import { systemClock } from '../base/clock.js'
 import type { Settings } from '../base/settings.js'
 import { isLoopbackHost, reachableHost } from '../base/units.js'
-import { loadSettings, watchSettings } from '../config/load.js'
+import { fingerprintOf, loadSettings, type WatchHandlers, watchSettings } from '../config/load.js'
 import { buildApp, createListener, drain, listen } from '../edge/listener.js'
 import { createLog, type Log } from '../observe/log.js'
 import { startPrimary } from '../workers/primary.js'
@@ -59,6 +59,7 @@ export async function start({
       throw new Error(`${next.file} is empty`)
     return next
   }
+  const asRead = fingerprintOf(settings)
   let isDraining = false
   const platform = await openPlatform(settings, {
     log,
@@ -95,7 +96,7 @@ export async function start({
     return `http://${reachableHost(host)}:${port}`
   }
 
-  const watcher = watchSettings(reload, settings, {
+  const handlers: WatchHandlers = {
     async change(next: Settings, restart: readonly string[]) {
       const old = current
       current = await assemble(next, platform)
@@ -112,7 +113,8 @@ export async function start({
         'configuration not reloaded; the last good one stays in force'
       )
     }
-  })
+  }
+  const watcher = watchSettings(reload, settings, handlers, { asRead })
 
   platform.upstreams.follow(() => watcher.renew())
   for (const problem of settings.unknownVariables) log.warn({ problem }, 'a variable of the environment is not known')

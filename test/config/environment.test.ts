@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import type { Settings } from '../../src/base/settings.js'
 import { isAddressOrCidr, isHttpPrefix, parseDuration, parseSize } from '../../src/base/units.js'
-import { loadSettings, restartKeys, watchSettings } from '../../src/config/load.js'
+import { fingerprintOf, loadSettings, restartKeys, watchSettings } from '../../src/config/load.js'
 import { problemsOf } from '../support/config.js'
 
 t.test('the environment comes before the file, that before the defaults, and an empty variable is unset', async (t) => {
@@ -288,7 +288,7 @@ t.test('a reload applies what it can, reports what needs a restart, and a bad fi
       },
       failure: (error) => failures.push((error as Error).message)
     },
-    never
+    { lookEveryMs: never }
   )
   t.teardown(() => watcher.close())
   /** A change counts once two looks saw the same. */
@@ -344,7 +344,7 @@ t.test('a reload applies what it can, reports what needs a restart, and a bad fi
       change: (next) => void seen.push([next.limits.livePerMinute, next.server.port, []]),
       failure: (error) => failures.push((error as Error).message)
     },
-    never
+    { lookEveryMs: never }
   )
   await late.look()
   late.close()
@@ -374,6 +374,60 @@ t.test('a reload applies what it can, reports what needs a restart, and a bad fi
   await watcher.reload()
   t.same(seen, [], 'a closed watcher loads nothing')
   t.ok(restartKeys.includes('storage.url'))
+})
+
+t.test('files of constitutions are looked at as the configuration is, also those that a reload names', async (t) => {
+  const cwd = t.testdir({ 'a.yaml': 'constitutions: { default: one.yaml }', 'one.yaml': '1', 'two.yaml': '2' })
+  const file = join(cwd, 'a.yaml')
+  const load = () => loadSettings({ env: {}, cwd, file })
+  let loads = 0
+  const failures: string[] = []
+  let refuse = false
+  const handlers = {
+    change() {
+      if (refuse) throw new Error('a faulty constitution')
+      loads++
+    },
+    failure: (error: unknown) => failures.push((error as Error).message)
+  }
+  const never = { lookEveryMs: 2 ** 31 - 1 }
+  const watcher = watchSettings(load, load(), handlers, never)
+  t.teardown(() => watcher.close())
+  const look = async () => {
+    for (let i = 0; i < 4; i++) await watcher.look()
+    return [loads, failures.splice(0)]
+  }
+  t.same(await look(), [0, []])
+  writeFileSync(join(cwd, 'one.yaml'), '11')
+  await watcher.look()
+  t.equal(loads, 0, 'perhaps half written')
+  t.same(await look(), [1, []], 'edited')
+  refuse = true
+  writeFileSync(join(cwd, 'one.yaml'), '111')
+  t.same(await look(), [1, ['a faulty constitution']], 'a mistake is told once')
+  refuse = false
+  writeFileSync(join(cwd, 'one.yaml'), '1111')
+  t.same(await look(), [2, []], 'mended')
+  writeFileSync(file, 'constitutions: { default: two.yaml }\n')
+  t.same(await look(), [3, []], 'another file is named: one reload')
+  writeFileSync(join(cwd, 'two.yaml'), '22')
+  t.same(await look(), [4, []], 'and it is looked at')
+  writeFileSync(join(cwd, 'one.yaml'), '1')
+  t.same(await look(), [4, []], 'the one before is not')
+  refuse = true
+  writeFileSync(file, 'constitutions: { default: one.yaml }\n')
+  t.match(await look(), [4, ['a faulty constitution']])
+  refuse = false
+  writeFileSync(join(cwd, 'one.yaml'), '1 mended')
+  t.same(await look(), [5, []], 'a newly named file that was faulty is looked at too')
+
+  const asRead = fingerprintOf(load())
+  await asRead
+  writeFileSync(join(cwd, 'one.yaml'), 'edited while the process started')
+  const late = watchSettings(load, load(), handlers, { ...never, asRead })
+  await late.look()
+  late.close()
+  t.equal(loads, 6)
 })
 
 t.test(

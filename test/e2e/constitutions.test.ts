@@ -100,6 +100,24 @@ t.test('SIGHUP puts an edited file in force, and only an edited one; a bad one c
   t.same(await gateway.judge('alpha', 'beta'), ['permit', 'forbid', 'default@2'])
 })
 
+t.test(
+  'an edited file takes effect by itself while the gateway serves; a faulty one leaves what is in force',
+  async (t) => {
+    const { open, edit, dir } = await house(t)
+    const gateway = await open()
+    edit('beta', '7')
+    t.ok(await until(async () => (await gateway.judge('x'))[1] === 'default@7'))
+    t.same(await gateway.judge('alpha', 'beta'), ['permit', 'forbid', 'default@7'])
+    writeFileSync(join(dir, 'default.yaml'), forbidding('delta').replace('0.9', '9'))
+    const failed = 'sluicegate_config_reloads_total{result="failure"} 1'
+    const metrics = async () => String((await call(gateway.url, '/metrics', { key: gateway.key })).body)
+    t.ok(await until(async () => (await metrics()).includes(failed)), 'the faulty file was read')
+    t.same(await gateway.judge('beta', 'delta'), ['forbid', 'permit', 'default@7'])
+    edit('gamma', '8')
+    t.ok(await until(async () => (await gateway.judge('x'))[1] === 'default@8'), 'and mended')
+  }
+)
+
 t.test('what another process activates on the same store is in force here within seconds', async (t) => {
   const { open } = await house(t)
   const gateway = await open()
