@@ -54,6 +54,10 @@ function createProgram(): Command {
     .command('evaluate')
     .description('evaluate a text without a server and print the evaluation as JSON')
     .argument('[text]', 'the text, or - for standard input')
+    .addHelpText(
+      'after',
+      '\nThe constitution is read from its file (policy "default@file", or "default@shipped" without a file of your own). A server\nmay have another version in force, from its store.'
+    )
     .option('--context <json>', 'the context, a JSON object')
     .option('--constitution <name>', 'the constitution that judges', 'default')
     .option('--explain', 'what led to the decision, and what would flip it: readings, matches, scores, bands, context')

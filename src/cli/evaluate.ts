@@ -3,7 +3,7 @@ import { buffer } from 'node:stream/consumers'
 import type { Json, JsonObject } from '../base/chat.js'
 import { type Clock, systemClock } from '../base/clock.js'
 import type { Settings } from '../base/settings.js'
-import { loadSettings, shippedConstitutions } from '../config/load.js'
+import { isShipped, loadSettings, shippedConstitutions } from '../config/load.js'
 import { type EvaluateInput, namesOff, readEvaluateInput, readText } from '../edge/evaluate-input.js'
 import { noReport as noEncoderReport, type OpenEncoder, openEncoder } from '../encoder/open.js'
 import { decodeUtf8, parseJson } from '../json/parse.js'
@@ -40,7 +40,10 @@ export async function evaluate(text: string | undefined, options: EvaluateOption
   try {
     reader = await openCommandEncoder(settings, clock)
     const { encoder } = reader
-    evaluator = await createEvaluator({ constitutions: { [options.constitution]: file }, clock, judges, encoder })
+    const constitutions = { [options.constitution]: file }
+    // Not the number that the text declares: the store may have given it to another text, by which a server judges.
+    const version = isShipped(file) ? 'shipped' : 'file'
+    evaluator = await createEvaluator({ constitutions, version, clock, judges, encoder })
     const run = createEvaluate(evaluator, options, settings.encoder.use === 'off')
     if (options.jsonl) await evaluateLines(process.stdin, run)
     else await print(show(await run(await readInput(text ?? '', options.context)), options.json === true))

@@ -11,6 +11,7 @@ t.test('help and version exit 0, wrong arguments 2, and no error shows a stack',
   const place = workplace(t)
   const table: [args: string[], code: number, says: RegExp][] = [
     [['--help'], 0, /serve.*check.*evaluate.*keys/s],
+    [['evaluate', '--help'], 0, /default@file.*A server\s+may have another version in force, from its store/s],
     [['--version'], 0, /^\d+\.\d+\.\d+\n$/],
     [[], 2, /Usage: sluicegate/],
     [['keys'], 2, /Usage: sluicegate keys/],

@@ -19,7 +19,7 @@ import type { Policy } from '../match/compile.js'
 import { type Beside, besideOf } from '../match/guarded/beside.js'
 import { askEncoder, noReadings, type Question, type Readings } from './asking.js'
 import { createBatch } from './batch.js'
-import { entryOf, loadPolicy, type PolicyEntry, warmUp } from './entry.js'
+import { entryOf, loadPolicy, numbered, type PolicyEntry, warmUp } from './entry.js'
 import {
   beyondBudget,
   costOf,
@@ -72,15 +72,15 @@ export interface PolicyEvaluator extends Evaluator {
   uncoveredChars(): number
 }
 
-/** An evaluator on files alone. @throws ConstitutionError, or the file system's error */
+/** On files alone; `version` in place of the numbers that they declare. @throws ConstitutionError, or the file system's error */
 export async function createEvaluator({
   constitutions,
   ...options
-}: EvaluatorOptions & { constitutions: Readonly<Record<string, string>> }): Promise<PolicyEvaluator> {
+}: EvaluatorOptions & { constitutions: Readonly<Record<string, string>>; version?: string }): Promise<PolicyEvaluator> {
   const entries: PolicyEntry[] = []
   for (const [name, file] of Object.entries(constitutions)) {
-    const read = { name, coverage: options.judges?.coverage }
-    entries.push(entryOf(await loadPolicy(await readFile(file, 'utf8'), file, read)))
+    const policy = await loadPolicy(await readFile(file, 'utf8'), file, { name, coverage: options.judges?.coverage })
+    entries.push(entryOf(options.version === undefined ? policy : numbered(policy, options.version)))
   }
   return evaluatorOf(entries, options)
 }
