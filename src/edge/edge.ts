@@ -24,6 +24,7 @@ import { mountOf, withoutMount } from './mount.js'
 import type { Overload } from './overload.js'
 import type { PeopleAdmission } from './person-admission.js'
 import { createRequestIds } from './request-id.js'
+import { nameRoutes } from './route-name.js'
 import { canonicalTarget, checkFraming } from './target.js'
 import type { UnderWay } from './under-way.js'
 import { compileValidator, type Place } from './validate.js'
@@ -73,6 +74,7 @@ export function registerEdge(app: FastifyInstance, deps: EdgeDeps): void {
   const { admission, clientAddress, clock, metrics, log, underWay } = deps
   const nextId = createRequestIds()
   const allowedMethods = methodsByPath(app)
+  nameRoutes(app)
   const mount = mountOf(app)
   const folder = `${mount}${dashboardPath}/`
 
@@ -98,10 +100,10 @@ export function registerEdge(app: FastifyInstance, deps: EdgeDeps): void {
   app.addHook('onRequest', function begin(request, reply, next) {
     const { raw } = request
     // Read once: Fastify builds these objects at each access.
-    const { config = {} as FastifyContextConfig, url } = request.routeOptions
+    const { config = {} as FastifyContextConfig, url = '' } = request.routeOptions
     const facts: RequestFacts = {
       id: nextId(),
-      route: url ?? 'unmatched',
+      route: config.routeName ?? 'unmatched',
       address: clientAddress(raw.socket.remoteAddress ?? '', raw.headers['x-forwarded-for'] as string | undefined),
       started: clock.monotonic(),
       caller: undefined,
@@ -117,7 +119,7 @@ export function registerEdge(app: FastifyInstance, deps: EdgeDeps): void {
     if (fault !== undefined) next(fault)
     else if (deps.overload === undefined || config.isLoad !== true) admitCaller(request, reply, config, next)
     else {
-      deps.overload.await(raw, facts.route, (refusal) => {
+      deps.overload.await(raw, { url, name: facts.route }, (refusal) => {
         if (refusal === undefined) admitCaller(request, reply, config, next)
         else next(refusal)
       })

@@ -35,7 +35,7 @@ export function managed(scope?: Scope, { confirmed = false } = {}): Access {
 
 export interface RequestFacts {
   id: string
-  /** Pattern of the route; `unmatched` where none was found. */
+  /** The route's path as the OpenAPI document writes it; `unmatched` where none was found. */
   route: string
   /** Client address after trusted proxies. */
   address: string

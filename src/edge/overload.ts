@@ -83,11 +83,15 @@ export class Overload {
 
   /**
    * Called by the edge with a routed request. Calls `begin` when its turn has come, or at once with its refusal.
-   * @param url of its route
+   * @param route its path in the router's notation, and its name in metrics
    * @param begin takes the refusal
    */
-  await({ method, url: target = '' }: IncomingMessage, url: string, begin: (refusal?: Fault) => void): void {
-    if (method === 'POST' && !this.#refusals.has(target)) this.#remember(target, url)
+  await(
+    { method, url: target = '' }: IncomingMessage,
+    route: { url: string; name: string },
+    begin: (refusal?: Fault) => void
+  ): void {
+    if (method === 'POST' && !this.#refusals.has(target)) this.#remember(target, route)
     if (this.#refuses()) {
       this.#count()
       begin(overloaded)
@@ -106,9 +110,9 @@ export class Overload {
     return this.#shedding.refuses(waiting, now) && now > this.#countsFrom
   }
 
-  #remember(target: string, route: string): void {
+  #remember(target: string, { url, name }: { url: string; name: string }): void {
     if (this.#refusals.size >= maxTargets) this.#refusals.clear()
-    this.#refusals.set(target, new Refusal(route, (id) => this.#shape(route, overloaded, id)))
+    this.#refusals.set(target, new Refusal(name, (id) => this.#shape(url, overloaded, id)))
   }
 
   #count(): void {

@@ -13,7 +13,7 @@ export type SpanName = keyof typeof spanNames
 /** Attributes, with their spans and meanings. */
 export const traceAttributes = {
   'http.request.method': { on: ['request'], says: 'the method' },
-  'http.route': { on: ['request'], says: 'the route, never the path' },
+  'http.route': { on: ['request'], says: 'the route as the OpenAPI document writes it, never the path' },
   'http.response.status_code': { on: ['request', 'upstream'], says: 'the status, to the client and of the upstream' },
   'error.type': {
     on: ['request', 'verdict', 'upstream'],

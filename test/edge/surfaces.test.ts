@@ -1,4 +1,5 @@
 import t from 'tap'
+import { routeName } from '../../src/edge/route-name.js'
 import { categories } from '../../src/policy/evaluation.js'
 import { build, call, serveReal } from '../support/gateway.js'
 
@@ -141,6 +142,26 @@ t.test('the OpenAPI document names every route and the page is served from it', 
   const page = await call(url, '/docs')
   t.match(page, { status: 200, body: /swagger-ui/ })
   t.match(page.headers.get('content-security-policy'), /script-src 'self'/)
+})
+
+t.test('a route has one name in metrics and in the OpenAPI document', async (t) => {
+  const { url, key } = await build(t, {
+    yaml: 'routes:\n  - { path: "/v1beta/models/{model}:generateContent", dialect: gemini }'
+  })
+  const gemini = '/v1beta/models/{model}:generateContent'
+  const body = { contents: [{ role: 'user', parts: [{ text: 'Hello' }] }] }
+  t.match(await call(url, gemini.replace('{model}', 'm-1'), { key, body }), { status: 200 })
+  await call(url, `/guards/ext-authz${gemini.replace('{model}', 'm-1')}`, { key, body })
+  await call(url, '/api/v1/ssaas/keys/key_00000000000000000000000000', { key, method: 'DELETE' })
+  await call(url, '/nowhere', { key })
+  const { body: page } = await call(url, '/metrics', { key })
+  const named = [...page.matchAll(/^sluicegate_requests_total\{route="([^"]*)"/gm)].map(([, route]) => route)
+  t.same(named.sort(), ['/api/v1/ssaas/keys/{key_id}', `/guards/ext-authz${gemini}`, gemini, 'unmatched'].sort())
+  t.match(page, `sluicegate_overhead_seconds_count{route="${gemini}"}`)
+  const { body: document } = await call(url, '/openapi.json')
+  t.ok(document.paths[gemini] && document.paths['/api/v1/ssaas/keys/{key_id}'])
+  const names = { '/': '/', '/a/': '/a', '/a::b/:c': '/a:b/{c}', '/:a(^\\)(?:x|y)$)::b/:c': '/{a}:b/{c}' }
+  for (const [route, name] of Object.entries(names)) t.equal(routeName(route), name)
 })
 
 t.test('metrics: with a key that holds the scope here, and they count what happened', async (t) => {
