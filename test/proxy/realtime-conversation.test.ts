@@ -122,6 +122,14 @@ function runsOf({ parts, joined }: ChatRequest): string[] {
   return joined.map((run) => run.map((index) => parts[index]!.text).join('|'))
 }
 
+t.test('a stored prompt’s variables stand before the input, and behind the instructions', async (t) => {
+  const input = [{ type: 'message', role: 'user', content: [{ type: 'input_text', text: 'C' }] }]
+  const prompt = { id: 'pmpt_1', variables: { one: 'A', two: { type: 'input_text', text: 'B' } } }
+  t.ok(runsOf(readOf(respond({ input, prompt }))).includes('A|B|C'))
+  t.ok(runsOf(readOf(respond({ input, prompt, instructions: 'I' }))).includes('I|A|B|C'))
+  t.same(runsOf(readOf(respond({ input, prompt: { id: 'pmpt_1' } }))), [], 'without any')
+})
+
 /** Sends an event that is permitted. @returns the joined texts in it */
 function pass(conversation: Conversation, event: Event): string[] {
   const chat = conversation.around(event as JsonObject, readOf(event))

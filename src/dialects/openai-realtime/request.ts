@@ -72,11 +72,13 @@ function readSettings(out: Collector, settings: JsonObject, pointer: string): Js
   if (typeof instructions === 'string') {
     turns.add('system', [out.text('system', instructions, `${pointer}/instructions`)])
   } else out.walk('system', instructions, `${pointer}/instructions`)
+  // A stored prompt stands before the input.
+  const variables = readPrompt(out, settings.prompt, `${pointer}/prompt`)
+  if (variables.length > 0) turns.add('user', variables)
   if (Array.isArray(input)) {
     for (const [i, item] of input.entries()) readTurn(out, turns, item, `${pointer}/input/${i}`)
   } else out.walk('user', input, `${pointer}/input`)
   turns.end()
-  readPrompt(out, settings.prompt, `${pointer}/prompt`)
   readDefinitions(out, settings.tools, `${pointer}/tools`)
   out.rest('parameter', settings, pointer, settingFields)
   return isObject(metadata) ? metadata : undefined
