@@ -95,15 +95,29 @@ export function readCallFields(
 /** Fields that only name a call. */
 const labels = new Set(['id', 'name', 'type', 'index'])
 
-/**
- * Joins what several calls of one answer are given, in their order.
- * @param from the first part of the calls
- */
-export function joinCalls(out: Collector, from: number): void {
-  out.join(givenSince(out, from))
-}
-
 /** Indexes of what calls are given, from a part on. */
 export function givenSince(out: Collector, from: number): number[] {
   return out.since(from, (part) => !labels.has(lastSegment(part.pointer)))
+}
+
+/** What the message of an answer says, in the order in which it is read: its thoughts, its content, its refusal. */
+const said = [
+  /^\/(?:reasoning|reasoning_content|reasoning_details\/\d+\/(?:text|summary)|thinking|tool_plan)$/,
+  /^\/content(?:\/|$)/,
+  /^\/refusal$/
+]
+const called = /^\/(?:tool_calls|function_call)\//
+
+/**
+ * Joins the thoughts, the content, and what the calls of a message are given, each by itself and all behind each other.
+ * @param from the first part of the message
+ * @param pointer of the message
+ */
+export function joinMessage(out: Collector, from: number, pointer: string): void {
+  const within = (place: RegExp) => (index: number) => place.test(out.parts[index]!.pointer.slice(pointer.length))
+  const texts = out.since(from)
+  const runs = said.map((place) => texts.filter(within(place)))
+  runs.push(givenSince(out, from).filter(within(called)))
+  for (const run of runs) out.join(run)
+  out.join(runs.flat())
 }

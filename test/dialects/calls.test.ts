@@ -100,7 +100,10 @@ type Two = Partial<Record<DialectId, Record<string, (x: string, y: string) => Js
 const twoCalls: Two = {
   'openai-chat': {
     functions: (x, y) => inChoice([functionCall(JSON.stringify({ q: x })), functionCall(JSON.stringify({ q: y }))]),
-    'calls of a custom tool': (x, y) => inChoice([custom(x), custom(y)])
+    'calls of a custom tool': (x, y) => inChoice([custom(x), custom(y)]),
+    'a text and a call': (content, y) => inChoice([functionCall(JSON.stringify({ q: y }))], { content }),
+    'a text and a refusal': (content, refusal) => inChoice([], { refusal, content }),
+    'a thought and a text': (reasoning_content, content) => inChoice([], { content, reasoning_content })
   },
   anthropic: {
     tool_use: (x, y) => anthropicSaid([anthropicUse('tool_use', { q: x }), anthropicUse('server_tool_use', { q: y })]),
@@ -142,6 +145,34 @@ const twoCalls: Two = {
   cohere: {
     functions: (x, y) => ({
       message: { role: 'assistant', tool_calls: [functionCall(`{"q":"${x}"}`), functionCall(`{"q":"${y}"}`)] }
+    })
+  }
+}
+
+/** What the message of an answer says beside its content; a request is read in another order. */
+const beside: Two = {
+  'openai-chat': {
+    'a text and a call with an object': (content, y) => inChoice([functionCall({ q: y })], { content }),
+    thoughts: (x, y) =>
+      inChoice([], {
+        content: 'Hm.',
+        reasoning_details: [x, y].map((text, index) => ({ type: 'reasoning.text', text, index, id: 'chairs' }))
+      }),
+    'a summary and a text': (summary, content) =>
+      inChoice([], { content, reasoning_details: [{ type: 'reasoning.summary', summary, index: 0 }] })
+  },
+  ollama: {
+    'a thought and a text': (thinking, content) => ({ message: { role: 'assistant', content, thinking } }),
+    'a text and a call': (content, y) => ({
+      message: { role: 'assistant', content, tool_calls: [functionCall({ y })] }
+    })
+  },
+  cohere: {
+    'a plan and a call': (tool_plan, y) => ({
+      message: { role: 'assistant', tool_plan, tool_calls: [functionCall(JSON.stringify({ y }))] }
+    }),
+    'a text and a call': (text, y) => ({
+      message: { role: 'assistant', content: [{ type: 'text', text }], tool_calls: [functionCall({ y })] }
     })
   }
 }
@@ -191,8 +222,8 @@ function bedrockSaid(content: JsonObject[]): JsonObject {
 function bedrockUse(q: string): JsonObject {
   return { toolUse: { toolUseId: 't', name: 'look', input: { q } } }
 }
-function inChoice(calls: JsonObject[]): JsonObject {
-  return { choices: [{ message: { role: 'assistant', content: null, tool_calls: calls } }] }
+function inChoice(tool_calls: JsonObject[], more: JsonObject = {}): JsonObject {
+  return { choices: [{ message: { role: 'assistant', content: null, tool_calls, ...more } }] }
 }
 function custom(input: string): JsonObject {
   return { id: 'call_1', type: 'custom', custom: { name: 'look', input } }
@@ -238,17 +269,19 @@ t.test('so are those of several calls of one turn, and what the turn says', asyn
     t.not(decide(read(x, y), direction), 'permit', label)
     t.equal(decide(read(...harmless), direction), 'permit', `${label}, harmless`)
   }
-  const areRead = (forms: Two, inAnswer: readonly [string, string]) => {
+  const areRead = (forms: Two, inAnswer: readonly [string, string], areTurns = true) => {
     for (const id of Object.keys(forms) as DialectId[]) {
       for (const [name, form] of Object.entries(forms[id]!)) {
         const answer = (x: string, y: string) => dialects[id][0].readReply(form(x, y))!
         isRead('answer', inAnswer, `${id}: ${name}`, answer)
+        if (!areTurns) continue
         const request = (x: string, y: string) => dialects[id][0].readRequest(asTurn[id]!(form(x, y)), noTarget)
         isRead('request', halves, `${id}, in a request: ${name}`, request)
       }
     }
   }
   areRead(twoCalls, answered)
+  areRead(beside, answered, false)
   areRead(twoResults, brought)
 })
 

@@ -1,22 +1,22 @@
 /** Reads an answer that is not streamed: its content, thoughts, plan, calls, citations, and every other leaf. */
 import type { ChatReply, Json, JsonObject } from '../../base/chat.js'
-import { readReplyCalls } from '../openai-chat/request.js'
+import { joinMessage } from '../calls.js'
+import { readToolCalls } from '../openai-chat/request.js'
 import { isObject } from '../rewrite.js'
 import { any, type Fields, object, readFields, walked, word } from '../taken.js'
 import { Collector } from '../walk.js'
 import { names } from './names.js'
 
 const messageFields: Fields<Collector> = {
-  content: any((value, out, { at }) => {
-    const before = out.parts.length
-    out.walk('assistant', value, at)
-    out.join(out.since(before))
-  }),
-  tool_calls: any((value, out, { at }) => readReplyCalls(out, value, at)),
+  tool_calls: any((value, out, { at }) => readToolCalls(out, value, 'assistant', at)),
   role: word
 }
 const fields: Fields<Collector> = {
-  message: object((value, out, { at }) => readFields(messageFields, value, at, out, walked(out, 'assistant'))),
+  message: object((value, out, { at }) => {
+    const before = out.parts.length
+    readFields(messageFields, value, at, out, walked(out, 'assistant'))
+    joinMessage(out, before, at)
+  }),
   logprobs: any((value, out, { at }) => {
     const text = tokenText(value, out, at)
     if (text !== '') out.text('assistant', text, at)

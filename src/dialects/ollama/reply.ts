@@ -1,6 +1,7 @@
 /** Reads answers that are not streamed. */
 import type { ChatReply, Json, JsonObject } from '../../base/chat.js'
-import { readReplyCalls } from '../openai-chat/request.js'
+import { joinMessage } from '../calls.js'
+import { readToolCalls } from '../openai-chat/request.js'
 import { isObject } from '../rewrite.js'
 import { any, type Fields, object, readFields, walked, word, wordsOf } from '../taken.js'
 import { tokenTexts } from '../tokens.js'
@@ -17,12 +18,16 @@ const beside: Fields<Collector> = {
   done_reason: word
 }
 const messageFields: Fields<Collector> = {
-  tool_calls: any((value, out, { at }) => readReplyCalls(out, value, at)),
+  tool_calls: any((value, out, { at }) => readToolCalls(out, value, 'assistant', at)),
   role: word,
   images: beside.images!
 }
 const chatFields: Fields<Collector> = {
-  message: object((value, out, { at }) => readFields(messageFields, value, at, out, walked(out, 'assistant'))),
+  message: object((value, out, { at }) => {
+    const before = out.parts.length
+    readFields(messageFields, value, at, out, walked(out, 'assistant'))
+    joinMessage(out, before, at)
+  }),
   ...beside
 }
 const generateFields: Fields<Collector> = {

@@ -1,16 +1,17 @@
 /** Reads an answer that is not streamed: all choices, tool calls, reasoning, refusals, and every other leaf. */
 import type { ChatReply, JsonObject } from '../../base/chat.js'
+import { joinMessage } from '../calls.js'
 import { choiceFields } from '../openai/choices.js'
 import { names } from '../openai/names.js'
 import { isObject } from '../rewrite.js'
 import { any, type Fields, object, readFields, walked, word } from '../taken.js'
 import { Collector } from '../walk.js'
-import { readFunction, readReplyCalls } from './request.js'
+import { readFunction, readToolCalls } from './request.js'
 
 const bodyFields = new Set(['choices'])
 
 const messageFields: Fields<Collector> = {
-  tool_calls: any((value, out, { at }) => readReplyCalls(out, value, at)),
+  tool_calls: any((value, out, { at }) => readToolCalls(out, value, 'assistant', at)),
   function_call: any((value, out, { at }) => readFunction(out, value, 'assistant', at)),
   role: word,
   audio: object((value, out, { at }) => out.mediaObject('audio', 'assistant', value, at))
@@ -20,7 +21,7 @@ const fields: Fields<Collector> = {
   message: object((message, out, { at }) => {
     const before = out.parts.length
     readFields(messageFields, message, at, out, walked(out, 'assistant'))
-    joinContent(out, before, `${at}/content/`)
+    joinMessage(out, before, at)
   }),
   ...choiceFields
 }
@@ -34,14 +35,4 @@ export function readReply(body: JsonObject): ChatReply | undefined {
   }
   out.rest('parameter', body, '', bodyFields)
   return out
-}
-
-/** The parts of one message are read as one. */
-function joinContent(out: Collector, from: number, prefix: string): void {
-  const run: number[] = []
-  for (let i = from; i < out.parts.length; i++) {
-    const part = out.parts[i]!
-    if (!part.isKey && part.pointer.startsWith(prefix)) run.push(i)
-  }
-  out.join(run)
 }

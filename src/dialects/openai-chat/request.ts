@@ -1,7 +1,7 @@
 /** Reads `POST /v1/chat/completions`: every string leaf and key with its role. */
 import type { ChatRequest, Json, JsonObject, Role } from '../../base/chat.js'
 import { invalid } from '../../base/errors.js'
-import { joinCallRead, joinCalls } from '../calls.js'
+import { joinCallRead } from '../calls.js'
 import { readDefinitions } from '../definitions.js'
 import { readContent } from '../openai/content.js'
 import { names } from '../openai/names.js'
@@ -97,13 +97,6 @@ function readCalls(out: Collector, message: JsonObject, role: Role, pointer: str
 export function readToolCalls(out: Collector, calls: Json | undefined, role: Role, pointer: string): void {
   if (!Array.isArray(calls)) out.walk(role, calls, pointer)
   else for (let i = 0; i < calls.length; i++) readCall(out, calls[i], role, `${pointer}/${i}`)
-}
-
-/** The calls of an answer, which are read one after the other. */
-export function readReplyCalls(out: Collector, calls: Json | undefined, pointer: string): void {
-  const before = out.parts.length
-  readToolCalls(out, calls, 'assistant', pointer)
-  joinCalls(out, before)
 }
 
 function readCall(out: Collector, call: Json | undefined, role: Role, pointer: string): void {
