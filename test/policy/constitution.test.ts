@@ -386,6 +386,14 @@ rules:
     ['rules[0]', 'rules[1].detector', 'without[0]'],
     'a new rule that lacks a field hides nothing'
   )
+  const twice = `${overlay}rules:
+  - { name: screen, weight: 0.5 }
+  - { name: own, category: violence, weight: 0.5, any: [x] }
+  - { name: own, category: violence, weight: 0.5, any: [y] }
+`
+  t.throws(() => parseConstitution(twice, 'mine.yaml'), {
+    message: /\nmine\.yaml:7:\d+ rules\[2\]\.name: "own" is the name of rules\[1\] already$/
+  })
   t.same(paths('name: 1\n').length > 1, true, 'where most is missing, what is missing')
   t.same(paths('7\n'), [''])
 })

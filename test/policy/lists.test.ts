@@ -76,7 +76,11 @@ t.test('every list is used, and holds nothing that no rule asks for', async (t) 
   for (const name of shippedLists()) {
     const { lexicons = {}, formats = {} } = readList(name)
     const problems: string[] = []
-    readLexicons(lexicons, { list: [], add: (_, message) => void problems.push(message) }, { list: [], add() {} })
+    readLexicons(
+      lexicons,
+      { list: [], nameOf: String, add: (_, message) => void problems.push(message) },
+      { list: [], nameOf: String, add() {} }
+    )
     t.same(problems, [], `${name} is read`)
     for (const lexicon of Object.keys(lexicons)) t.ok(used.has(lexicon), `$${lexicon} of ${name}`)
     for (const format of Object.keys(formats)) {

@@ -46,7 +46,11 @@ export function extend(extension: ExtensionSource, problems: Problems, warnings:
   // A rule with a name of the base changes the given fields; any other rule is new, and the schema checks it.
   const rules = kept.map((rule) => ({ ...rule, ...changes.get(rule.name) }))
   const added = own.filter(({ name }) => !names.has(name) || dropped.has(name)) as RuleSource[]
-  const places = [...kept, ...added].map((rule) => given.findIndex(({ name }) => name === rule.name))
+  // Two new rules may have one name, which is a mistake at the second; of two changes of a rule the last one holds.
+  const places = [
+    ...kept.map((rule) => given.findLastIndex(({ name }) => name === rule.name)),
+    ...added.map((rule) => given.indexOf(rule))
+  ]
   const guarded = guardedOver(base.guarded, words)
   const source = {
     ...base,
@@ -151,5 +155,9 @@ function placed(problems: Problems, places: readonly number[]): Problems {
     const place = places[index] ?? -1
     return place < 0 ? ['extends'] : ['rules', place, ...rest]
   }
-  return { list: problems.list, add: (path, message, detail) => problems.add(own(path), message, detail) }
+  return {
+    list: problems.list,
+    nameOf: (path) => problems.nameOf(own(path)),
+    add: (path, message, detail) => problems.add(own(path), message, detail)
+  }
 }

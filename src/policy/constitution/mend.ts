@@ -37,6 +37,7 @@ export function mend(given: unknown, errors: readonly ErrorObject[], problems: P
     source,
     problems: {
       list: problems.list,
+      nameOf: problems.nameOf,
       add(path, ...said) {
         if (!faulty.has(placeOf(path))) problems.add(path, ...said)
       }

@@ -42,6 +42,8 @@ export interface ProblemDetail {
 export interface Problems {
   readonly list: Problem[]
   add(path: Path, message: string, detail?: ProblemDetail): void
+  /** A place as its problems name it, for a message about another place. */
+  nameOf(path: Path): string
 }
 
 /** @param open parses the text, for the places; called for the first problem */
@@ -50,6 +52,7 @@ export function collectProblems(open: () => { document: Document; lines: LineCou
   let opened: ReturnType<typeof open> | undefined
   return {
     list,
+    nameOf: showPath,
     add(path, message, { atKey = false, accepted } = {}) {
       opened ??= open()
       const { document, lines } = opened

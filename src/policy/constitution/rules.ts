@@ -106,7 +106,10 @@ export function readRules(reader: RuleReader): Rule[] {
   return reader.source.rules.map((source, i) => {
     const first = seen.get(source.name)
     if (first === undefined) seen.set(source.name, i)
-    else reader.problems.add(['rules', i, 'name'], `"${source.name}" is the name of rules[${first}] already`)
+    else {
+      const place = reader.problems.nameOf(['rules', first])
+      reader.problems.add(['rules', i, 'name'], `"${source.name}" is the name of ${place} already`)
+    }
     return readRule(source, ['rules', i], reader)
   })
 }
