@@ -70,7 +70,7 @@ export function registerReviews(
       tags,
       params: ReviewParams,
       querystring: NoQuery,
-      response: { 200: ReviewReply, ...errorResponses(...managedErrors, 'not_found') }
+      response: { 200: ReviewReply, ...errorResponses('validation_error', ...managedErrors, 'not_found') }
     },
     handler: (request) => reviews.get(callerOf(request), request.params.review_id)
   })

@@ -20,6 +20,8 @@ export interface Described {
   /** Media types of the body. Default: JSON. */
   consumes?: readonly string[]
   response?: Readonly<Record<string, object>>
+  /** Whether it answers nothing but `response`. */
+  answersNoMore?: boolean
   /** Shape of its errors; undefined: our own. */
   envelope?: ErrorEnvelope
   hide?: boolean
@@ -74,8 +76,15 @@ interface Route {
 export function describeRoute(schema: object | undefined, route: Route): object {
   const { access = {}, described, methods } = route
   const { posture } = access as Partial<Access>
-  const { response: own, envelope, ...rest } = { ...(schema as Described | undefined), ...described }
-  const answers = { ...commonAnswers(posture, methods.some(mayHaveBody)), ...(own ?? { 200: { description: 'OK' } }) }
+  const { response: own, answersNoMore, envelope, ...rest } = { ...(schema as Described | undefined), ...described }
+  const answers = {
+    ...(answersNoMore !== true && {
+      // A query is read strictly.
+      ...(rest.querystring !== undefined && errorResponses('validation_error')),
+      ...commonAnswers(posture, methods.some(mayHaveBody))
+    }),
+    ...(own ?? { 200: { description: 'OK' } })
+  }
   const response = Object.entries(answers).map(([status, answer]) => [status, describeAnswer(status, answer)])
   const headers = {
     ...(posture === 'guarded' && chatHeaders),

@@ -162,7 +162,7 @@ export async function createGateway(given: Settings, platform: Platform): Promis
   const passage = createPassage(trusted, compileAddressList(settings.server.plainHttpSignIn))
   /** Paths of other APIs answer as those do. */
   function shape(path: string, fault: Fault, requestId: string): ShapedFault {
-    if (path.endsWith(authRequestPath)) return fold(fault)
+    if (path.endsWith(authRequestPath)) return fold(fault, requestId)
     const dialect = path.endsWith(moderationsPath) ? dialects['openai-chat'][0] : dialectAt(proxy, path)
     return dialect === undefined ? plainFault(fault, requestId) : faultReply(dialect, fault, requestId)
   }

@@ -331,7 +331,14 @@ t.test('guards: each peer is told in its own shape, and whatever cannot be judge
       return { status, code: got.get('x-safety-code'), review: got.get('x-safety-review-id'), body }
     }
     t.match(await nginx({}), { status: 204, code: null })
-    t.match(await nginx({}, 'slg_live_wrong'), { status: 401, code: 'invalid_api_key' })
+    t.match(await nginx({}, 'slg_live_wrong'), {
+      status: 401,
+      code: 'invalid_api_key',
+      body: { error: 'invalid_api_key', message: String, request_id: /^req_/ }
+    })
+    t.match(await nginx({ 'x-safety-text': texts.forbid }), {
+      body: { error: codes.forbid, message: String, request_id: /^req_/ }
+    })
     const { body: made } = await call(url, '/api/v1/ssaas/keys', {
       key,
       body: { name: 'one', scopes: ['safety:evaluate'], rate_limit_per_minute: 1, accept_terms: true }

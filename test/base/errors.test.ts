@@ -42,6 +42,23 @@ t.test('the OpenAPI document names codes of the table alone, each under its stat
   t.ok(seen > 40)
 })
 
+t.test('what a route answers to a query that it does not know is in the OpenAPI document', async (t) => {
+  const { url, key } = await build(t)
+  const { body } = await call(url, '/openapi.json')
+  for (const [path, { get }] of Object.entries<Record<string, { responses: object }>>(body.paths)) {
+    if (get === undefined) continue
+    const { status } = await call(url, `${path.replaceAll(/\{\w+\}/g, 'x')}?no_such_query=1`, { key })
+    t.ok(status in get.responses, `${path}: ${status}`)
+  }
+  const { responses } = body.paths['/guards/auth-request'].get
+  t.same(Object.keys(responses), ['204', '401', '403'])
+  for (const status of ['401', '403']) {
+    const { content, headers } = responses[status]
+    t.same(content['application/json'].schema, { $ref: '#/components/schemas/AuthRequestError' })
+    t.ok('x-safety-code' in headers)
+  }
+})
+
 t.test('what every route with a key refuses is in the OpenAPI document', async (t) => {
   const { url } = await build(t)
   const { body } = await call(url, '/openapi.json')

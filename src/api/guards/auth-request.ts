@@ -8,6 +8,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { ChatPart } from '../../base/chat.js'
 import type { Fault } from '../../base/errors.js'
+import { named } from '../../edge/doc-names.js'
 import type { ShapedFault } from '../../edge/faults.js'
 import { NoQuery } from '../../edge/schemas.js'
 import { createGuard, type GuardDeps, type Refusal } from './guard.js'
@@ -16,6 +17,24 @@ export const authRequestPath = '/guards/auth-request'
 
 /** The headers whose texts are judged. nginx sends targets percent-encoded and values as they came. */
 const judged = ['x-original-uri', 'x-safety-text'] as const
+
+const refusal = {
+  content: {
+    'application/json': {
+      schema: named('AuthRequestError', {
+        type: 'object',
+        properties: {
+          error: { type: 'string', description: 'The code, as in the header x-safety-code.' },
+          message: { type: 'string', description: 'A sentence for people.' },
+          request_id: { type: 'string', description: 'The header x-request-id of the answer.' }
+        },
+        required: ['error', 'message', 'request_id'],
+        additionalProperties: true
+      })
+    }
+  },
+  headers: { 'x-safety-code': { type: 'string', description: 'Why it is refused.' } }
+}
 
 export function registerAuthRequest(app: FastifyInstance, deps: GuardDeps): void {
   const guard = createGuard(deps, authRequestPath)
@@ -31,9 +50,13 @@ export function registerAuthRequest(app: FastifyInstance, deps: GuardDeps): void
       querystring: NoQuery,
       response: {
         204: { description: 'It may go on.' },
-        401: { description: 'No key, or one that is not valid. The header x-safety-code has the code.' },
-        403: { description: 'Any other refusal, a spent limit included. The header x-safety-code has the code.' }
-      }
+        401: { description: 'No key, or one that is not valid. The header x-safety-code has the code.', ...refusal },
+        403: {
+          description: 'Any other refusal, a spent limit included. The header x-safety-code has the code.',
+          ...refusal
+        }
+      },
+      answersNoMore: true
     },
     async handler(request, reply) {
       const parts: ChatPart[] = []
@@ -43,7 +66,7 @@ export function registerAuthRequest(app: FastifyInstance, deps: GuardDeps): void
         for (const text of readingsOf(value)) parts.push({ role: 'user', text, pointer: name })
       }
       const content = { parts, joined: [], media: [] }
-      const { evaluation, refusal } = await guard(request, reply, { content, direction: 'request' })
+      const { evaluation, refusal: refused } = await guard(request, reply, { content, direction: 'request' })
       if (evaluation !== undefined) {
         reply.headers({
           'x-safety-decision': evaluation.decision,
@@ -52,8 +75,8 @@ export function registerAuthRequest(app: FastifyInstance, deps: GuardDeps): void
           'x-safety-evaluation-id': evaluation.evaluation_id
         })
       }
-      if (refusal === undefined) return reply.code(204).send()
-      const { status, headers, body } = fold(refusal)
+      if (refused === undefined) return reply.code(204).send()
+      const { status, headers, body } = fold(refused, request.sluicegate.id)
       return reply
         .code(status as 401 | 403)
         .headers(headers)
@@ -92,17 +115,25 @@ function decodeRun(run: string): string {
 }
 
 /** A refusal before or after the verdict, in the two statuses that nginx passes on. */
-export function fold({
-  status,
-  code,
-  message,
-  reviewId
-}: Pick<Fault | Refusal, 'status' | 'code' | 'message'> & { reviewId?: string }): ShapedFault {
+export function fold(
+  {
+    status,
+    code,
+    message,
+    fields,
+    reviewId
+  }: Pick<Fault | Refusal, 'status' | 'code' | 'message'> & { fields?: Fault['fields']; reviewId?: string },
+  requestId: string
+): ShapedFault {
   const headers: Record<string, string> = {
     'content-type': 'application/json; charset=utf-8',
     'x-safety-code': code,
     ...(status === 401 && { 'www-authenticate': 'Bearer' }),
     ...(reviewId !== undefined && { 'x-safety-review-id': reviewId })
   }
-  return { status: status === 401 ? 401 : 403, headers, body: JSON.stringify({ error: code, message }) }
+  return {
+    status: status === 401 ? 401 : 403,
+    headers,
+    body: JSON.stringify({ error: code, message, ...fields, request_id: requestId })
+  }
 }
