@@ -119,7 +119,14 @@ export async function start({
   platform.upstreams.follow(() => watcher.renew())
   for (const problem of settings.unknownVariables) log.warn({ problem }, 'a variable of the environment is not known')
   log.info(
-    { url, host: bound.host, ops: opsUrl, file: settings.file, storage: settings.storage.url.split(':', 1)[0] },
+    {
+      url,
+      host: bound.host,
+      // A worker has no such listener: the primary has.
+      ...(opsUrl !== '' && { ops: opsUrl }),
+      file: settings.file,
+      storage: settings.storage.url.split(':', 1)[0]
+    },
     'listening'
   )
   const firstKey = await platform.firstKey()

@@ -149,6 +149,27 @@ t.test('keys are made, listed, rotated and revoked in the store, and hold in a s
   t.equal(await exitCode(server), 0, 'the server ends in order')
 })
 
+t.test(
+  'of several processes the one that answers operations says where, and no worker names an empty address',
+  async (t) => {
+    const place = workplace(t)
+    const env = { ...place.env, SLUICEGATE_WORKERS: '2', SLUICEGATE_PORT: '0' }
+    const server = spawn(process.execPath, [built, 'serve'], { ...place, env, stdio: 'pipe' })
+    t.teardown(() => server.kill('SIGKILL'))
+    const lines: Record<string, unknown>[] = []
+    const workers = () => lines.filter(({ url }) => url !== undefined)
+    for await (const line of createInterface(server.stdout)) {
+      if (line.includes('"msg":"listening"')) lines.push(JSON.parse(line))
+      if (workers().length === 2) break
+    }
+    server.stdout.resume()
+    t.equal(workers().length, 2)
+    t.notOk(workers().some((line) => 'ops' in line))
+    server.kill('SIGTERM')
+    t.equal(await exitCode(server), 0)
+  }
+)
+
 t.test('serve says in a sentence why it does not start', async (t) => {
   const place = workplace(t)
   const taken = createServer().listen(0, '127.0.0.1')
