@@ -204,7 +204,7 @@ t.test('prompts and inputs: texts are judged, tokens cannot be', async (t) => {
     [completions, { prompt: 'x', suffix: 5 }, 'suffix', 'wrong_type'],
     [embeddings, {}, 'input', 'missing'],
     [
-      operation,
+      dialect,
       { messages: [{ role: 'user', content: 'x' }], chat_template: "{{ 'a' ~ 'b' }}" },
       'chat_template',
       'unknown_field'
