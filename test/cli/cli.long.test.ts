@@ -157,10 +157,12 @@ t.test(
     const server = spawn(process.execPath, [built, 'serve'], { ...place, env, stdio: 'pipe' })
     t.teardown(() => server.kill('SIGKILL'))
     const lines: Record<string, unknown>[] = []
+    let isServing = false
     const workers = () => lines.filter(({ url }) => url !== undefined)
     for await (const line of createInterface(server.stdout)) {
       if (line.includes('"msg":"listening"')) lines.push(JSON.parse(line))
-      if (workers().length === 2) break
+      isServing ||= line.includes('"msg":"workers serve"')
+      if (isServing && workers().length === 2) break
     }
     server.stdout.resume()
     t.equal(workers().length, 2)
