@@ -21,8 +21,8 @@ FOUND = 0.98
 LENGTH = 128
 # As `calibration.TWINS`, and more: what goes for what a prompt keeps is asked about, and never refused.
 TWINS = 20
-# So many times the share of ordinary pairs reaches a confidence as of other texts. `default.yaml` weighs this finding by 0.57, so that it never refuses by
-# itself, and asks from 0.70 on: of honest messages on a product's own subject many come close.
+# So many times the share of ordinary pairs reaches a confidence as of other texts. `default.yaml` weighs this finding by 0.66, so that it never refuses by
+# itself, and asks from 0.61 on: of honest messages on a product's own subject many come close.
 ASKED_ABOUT = 1.5
 
 
